@@ -1,0 +1,1 @@
+"""The Gated-Attention Reader for cloze questions."""

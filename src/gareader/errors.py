@@ -1,0 +1,48 @@
+"""The error tree: every error gareader raises on purpose says what is wrong, where, and the way out."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+
+
+class GareaderError(Exception):
+    """Base of all; the command line prints its message and exits with 1."""
+
+
+class ExampleError(GareaderError):
+    """Words that do not make a cloze question."""
+
+
+class CorpusError(GareaderError):
+    """A corpus file that cannot be read as what it is."""
+
+    def __init__(self, problem: str, path: Path | str, line: int | None = None) -> None:
+        place = f"{path}:{line}" if line else f"{path}"
+        super().__init__(f"{place}: {problem}")
+        self.problem = problem
+        self.path = Path(path)
+        self.line = line
+
+
+class VectorsError(CorpusError):
+    """A word-vector file that cannot be read as one."""
+
+
+class StoreError(GareaderError):
+    """A prepared corpus that cannot be written or opened."""
+
+
+class ConfigError(GareaderError):
+    """A setting with an unknown name or an impossible value."""
+
+
+class QuestionError(GareaderError):
+    """A question the reader cannot answer."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The end of an error message about an unknown name: the nearest known one, then all of them."""
+    known = sorted(known)
+    near = get_close_matches(name, known, n=1)
+    guess = f"did you mean {near[0]!r}? " if near else ""
+    return f"{guess}known: {', '.join(known)}"
