@@ -1,1 +1,54 @@
-"""The Gated-Attention Reader for cloze questions."""
+"""The Gated-Attention Reader for cloze questions: the public names, each imported when it is first used."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # for type checkers and editors; at run time __getattr__ below finds the same names
+    from gareader.batching import Batch as Batch
+    from gareader.batching import Collator as Collator
+    from gareader.corpora import read as read
+    from gareader.errors import GareaderError as GareaderError
+    from gareader.examples import Example as Example
+    from gareader.examples import Prediction as Prediction
+    from gareader.predictor import Predictor as Predictor
+    from gareader.predictor import untrained as untrained
+    from gareader.readers.gated_attention_reader import GatedAttentionConfig as GatedAttentionConfig
+    from gareader.readers.gated_attention_reader import GatedAttentionReader as GatedAttentionReader
+    from gareader.readers.output import ReaderOutput as ReaderOutput
+    from gareader.store import PreparedCorpus as PreparedCorpus
+    from gareader.store import prepare as prepare
+    from gareader.vectors import word_table as word_table
+    from gareader.vocabulary import Alphabet as Alphabet
+    from gareader.vocabulary import Vocabulary as Vocabulary
+
+HOMES = {
+    "Alphabet": "vocabulary",
+    "Batch": "batching",
+    "Collator": "batching",
+    "Example": "examples",
+    "GareaderError": "errors",
+    "GatedAttentionConfig": "readers.gated_attention_reader",
+    "GatedAttentionReader": "readers.gated_attention_reader",
+    "Prediction": "examples",
+    "Predictor": "predictor",
+    "PreparedCorpus": "store",
+    "ReaderOutput": "readers.output",
+    "Vocabulary": "vocabulary",
+    "prepare": "store",
+    "read": "corpora",
+    "untrained": "predictor",
+    "word_table": "vectors",
+}
+"""The module of each public name: torch is imported only with a name that needs it."""
+
+__all__ = list(HOMES)
+
+
+def __getattr__(name: str) -> object:
+    if name not in HOMES:
+        raise AttributeError(f"module 'gareader' has no attribute {name!r}")
+    return getattr(import_module(f"gareader.{HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -36,6 +36,14 @@ class ConfigError(GareaderError):
     """A setting with an unknown name or an impossible value."""
 
 
+class CheckpointError(GareaderError):
+    """A reader on disk, or the state of a training run, that cannot be written or loaded."""
+
+
+class TrainingError(GareaderError):
+    """A training run that cannot start or go on."""
+
+
 class QuestionError(GareaderError):
     """A question the reader cannot answer."""
 

@@ -1,6 +1,10 @@
-"""Example, the one door for data: words only, whatever file or text they came from."""
+"""Example, the one door for data, and Prediction, what comes out: words and numbers, no tensors."""
 
 from dataclasses import dataclass
+from math import exp, inf
+
+import numpy as np
+from numpy.typing import NDArray
 
 from gareader.errors import ExampleError
 
@@ -25,10 +29,67 @@ class Example:
         if not self.document:
             raise ExampleError("the document is empty; give the text that holds the answer")
         if (blanks := self.query.count(PLACEHOLDER)) != 1:
-            raise ExampleError(f"the query has {blanks or 'no'} placeholder{'s' * (blanks > 1)}; mark one blank, and only one")
+            raise ExampleError(
+                f"the query has {blanks or 'no'} placeholder{'s' * (blanks > 1)}; mark one blank, and only one"
+            )
         if len(self.candidates) < 2:
             raise ExampleError(f"{len(self.candidates) or 'no'} candidate answer; give at least two")
         if not all(self.candidates):
             raise ExampleError("a candidate answer is empty; remove it or give its words")
         if self.answer is not None and not 0 <= self.answer < len(self.candidates):
             raise ExampleError(f"answer {self.answer} is not an index into {len(self.candidates)} candidates")
+
+
+@dataclass(frozen=True)
+class Attention:
+    """Where a reader looked, for one question; the query stands between @begin and @end."""
+
+    query: tuple[str, ...]
+    """Its words with the marks around them: the columns of `hops`."""
+    hops: tuple[NDArray[np.float32], ...]
+    """(D, Q) for each hop: how document word i shares its attention among the query's words."""
+    document: NDArray[np.float32]
+    """(D,): the final attention over the document."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a reader answers to one Example."""
+
+    example: Example
+    log_probabilities: tuple[float, ...]
+    """One for each candidate, in the example's order; −inf for a candidate that is not in the document."""
+    attention: Attention | None = None
+    """On request."""
+
+    @property
+    def order(self) -> list[int]:
+        """The candidates' indices, the most probable first; equals stay in the example's order."""
+        return sorted(range(len(self.log_probabilities)), key=lambda i: -self.log_probabilities[i])
+
+    @property
+    def ranking(self) -> list[tuple[str, float]]:
+        """Every candidate with its probability, the most probable first."""
+        return [(" ".join(self.example.candidates[i]), exp(self.log_probabilities[i])) for i in self.order]
+
+    @property
+    def best(self) -> str:
+        """The most probable candidate."""
+        return self.ranking[0][0]
+
+    @property
+    def answerable(self) -> bool:
+        """Whether any candidate occurs in the document."""
+        return max(self.log_probabilities) > -inf
+
+    @property
+    def correct(self) -> bool | None:
+        """Whether the best candidate is the answer; None where the answer is not known."""
+        if self.example.answer is None:
+            return None
+        return self.answerable and self.order[0] == self.example.answer
+
+    def __str__(self) -> str:
+        ranking = self.ranking
+        width = max(len(candidate) for candidate, _ in ranking)
+        return "\n".join(f"{candidate:<{width}}  {probability:6.1%}" for candidate, probability in ranking)

@@ -1,0 +1,5 @@
+"""`python -m gareader` is the command `gareader`."""
+
+from gareader.cli import main
+
+main()

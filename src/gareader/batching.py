@@ -1,0 +1,162 @@
+"""From Examples to a Batch of tensors: similar lengths together, distinct words counted once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from gareader.examples import PLACEHOLDER, Example
+from gareader.vectors import random_vector
+from gareader.vocabulary import Alphabet, Vocabulary
+
+BEGIN, END = "@begin", "@end"
+"""The marks around every query."""
+
+SPECIAL_WORDS = (PLACEHOLDER, BEGIN, END)
+"""Words that every vocabulary of a reader holds."""
+
+
+@dataclass(frozen=True)
+class Types:
+    """The distinct words of a batch: those in the vocabulary first, then the others."""
+
+    known: Tensor
+    """(types in the vocabulary,): their rows in the word table."""
+    unknown: Tensor
+    """(other types, word vector width): the vector that each gets from its spelling."""
+    characters: Tensor
+    """(types, N): the first N characters of each as indices into the alphabet."""
+    character_mask: Tensor
+    """(types, N): true on real characters."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Cloze questions as tensors; words are indices into `types`, masks are true on real tokens."""
+
+    types: Types
+    document: Tensor
+    """(B, D)"""
+    document_mask: Tensor
+    """(B, D)"""
+    query: Tensor
+    """(B, Q), wrapped in @begin … @end."""
+    query_mask: Tensor
+    """(B, Q)"""
+    placeholder: Tensor
+    """(B,): the position of the blank in the wrapped query."""
+    occurrence: Tensor
+    """(B, C, D): true where the document's word is any word of the candidate, I(c, d)."""
+    answer: Tensor
+    """(B,): index of the right candidate; −1 where it is not known."""
+
+
+class Collator:
+    """Turns Examples into a Batch, for a reader that knows a vocabulary and an alphabet."""
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        alphabet: Alphabet,
+        *,
+        width: int,
+        seed: int,
+        pretrained: int = 0,
+        characters: int = 10,
+    ) -> None:
+        """The first `pretrained` words have pretrained vectors; `width` and `seed` shape those of unknown words."""
+        self.vocabulary = vocabulary
+        self.pretrained = pretrained
+        self.alphabet = alphabet
+        self.width = width
+        self.seed = seed
+        self.characters = characters
+
+    def __call__(self, examples: Sequence[Example]) -> Batch:
+        types: dict[str, int] = {}
+
+        def index(words: Sequence[str]) -> list[int]:
+            return [types.setdefault(word, len(types)) for word in words]
+
+        queries = [(BEGIN, *example.query, END) for example in examples]
+        document, document_mask = pad([index(example.document) for example in examples])
+        query, query_mask = pad([index(query) for query in queries])
+        candidates = [[index(candidate) for candidate in example.candidates] for example in examples]
+
+        occurrence = np.zeros((len(examples), max(map(len, candidates)), document.shape[1]), dtype=bool)
+        for row, mask, marks, choices in zip(document, document_mask, occurrence, candidates, strict=True):
+            for mark, choice in zip(marks, choices, strict=False):
+                for word in choice:
+                    mark |= row == word
+            marks &= mask
+
+        rank, packed = self.types(list(types))
+        return Batch(
+            types=packed,
+            document=torch.from_numpy(rank[document]),
+            document_mask=torch.from_numpy(document_mask),
+            query=torch.from_numpy(rank[query]),
+            query_mask=torch.from_numpy(query_mask),
+            placeholder=torch.tensor([query.index(PLACEHOLDER) for query in queries]),
+            occurrence=torch.from_numpy(occurrence),
+            answer=torch.tensor([-1 if example.answer is None else example.answer for example in examples]),
+        )
+
+    def types(self, words: list[str]) -> tuple[NDArray[np.int64], Types]:
+        """The distinct words as tensors, and the place among them of each word of the list."""
+        rows = [self.row(word) for word in words]
+        order = sorted(range(len(words)), key=lambda i: rows[i] is None)  # stable: the known come first
+        rank = np.empty(len(words), dtype=np.int64)
+        rank[order] = np.arange(len(words))
+        unknown = [random_vector(words[i], self.width, self.seed) for i in order if rows[i] is None]
+        characters, character_mask = pad([self.alphabet.encode(words[i], self.characters) for i in order])
+        return rank, Types(
+            known=torch.tensor([row for row in rows if row is not None], dtype=torch.int64),
+            unknown=torch.from_numpy(np.stack(unknown)) if unknown else torch.empty(0, self.width),
+            characters=torch.from_numpy(characters),
+            character_mask=torch.from_numpy(character_mask),
+        )
+
+    def row(self, word: str) -> int | None:
+        """The word's row in the word table: its own, or that of its lower-case form if that is pretrained."""
+        row = self.vocabulary.get(word)
+        if row is None:
+            row = self.vocabulary.get(word.lower())
+            return row if row is not None and row < self.pretrained else None
+        return row
+
+
+def pad(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Rows of different lengths as one array, zeros behind the shorter ones, and the mask of what is real."""
+    lengths = np.array([len(row) for row in rows])
+    mask = np.arange(lengths.max()) < lengths[:, None]
+    values = np.zeros(mask.shape, dtype=np.int64)
+    values[mask] = np.concatenate([np.asarray(row, dtype=np.int64) for row in rows])
+    return values, mask
+
+
+def length_batches(
+    lengths: NDArray[np.int32], batch_size: int, *, seed: Sequence[int] | int, pool: int = 64
+) -> list[NDArray[np.int64]]:
+    """Every example exactly once, in batches of similar length and in an order that only the seed decides.
+
+    The examples are shuffled, cut into pools of `pool` batches, sorted by length within each pool, cut into batches,
+    and the batches shuffled: who meets whom in a batch changes from one seed to the next.
+    """
+    random = np.random.default_rng(seed)
+    order = random.permutation(len(lengths))
+    batches = []
+    for start in range(0, len(order), pool * batch_size):
+        members = order[start : start + pool * batch_size]
+        members = members[np.argsort(lengths[members], kind="stable")]
+        batches += [members[i : i + batch_size] for i in range(0, len(members), batch_size)]
+    return [batches[i] for i in random.permutation(len(batches))]
+
+
+def padding_share(lengths: NDArray[np.int32], batches: Sequence[NDArray[np.int64]]) -> float:
+    """The share of document positions that are padding when the examples are batched so."""
+    positions = sum(len(batch) * int(lengths[batch].max()) for batch in batches)
+    return 1 - int(lengths.sum(dtype=np.int64)) / positions if positions else 0.0

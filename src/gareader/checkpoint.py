@@ -1,0 +1,142 @@
+"""A reader on disk: a folder with settings, vocabulary, alphabet and weights, written whole or not at all."""
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from hashlib import file_digest
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from gareader.batching import Collator
+from gareader.config import from_table
+from gareader.errors import CheckpointError, did_you_mean
+from gareader.readers import READERS
+from gareader.vocabulary import Alphabet, Vocabulary
+
+FORMAT = 1
+"""Raised when a folder written now could not be read by an earlier version."""
+
+SETTINGS, VOCABULARY, ALPHABET, WEIGHTS = "reader.json", "vocabulary.txt", "alphabet.txt", "weights.safetensors"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A reader with what it needs to read words, and notes on how it came to be."""
+
+    name: str
+    """Its key in READERS."""
+    reader: nn.Module
+    collator: Collator
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    """Anything JSON can hold: the settings of its training run, its accuracy."""
+
+
+def save(checkpoint: Checkpoint, folder: Path | str) -> None:
+    """Write the reader; a reader that is there already is replaced only when the new one is complete."""
+    folder = Path(folder)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        new = Path(mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+        try:
+            _write(checkpoint, new)
+            replace_folder(new, folder)
+        finally:
+            shutil.rmtree(new, ignore_errors=True)
+    except OSError as error:
+        raise CheckpointError(f"{folder}: the reader cannot be written: {error.strerror or error}") from error
+
+
+def _write(checkpoint: Checkpoint, folder: Path) -> None:
+    collator = checkpoint.collator
+    collator.vocabulary.write(folder / VOCABULARY)
+    collator.alphabet.write(folder / ALPHABET)
+    weights = {name: value.detach().contiguous() for name, value in checkpoint.reader.state_dict().items()}
+    save_file(weights, folder / WEIGHTS)
+    settings = {
+        "format": FORMAT,
+        "reader": checkpoint.name,
+        "settings": asdict(checkpoint.reader.config),  # type: ignore[call-overload]
+        "words": {name: getattr(collator, name) for name in ("width", "seed", "pretrained", "characters")},
+        "sha256": {name: digest(folder / name) for name in (VOCABULARY, ALPHABET, WEIGHTS)},
+        "notes": dict(checkpoint.notes),
+    }
+    (folder / SETTINGS).write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    for file in folder.iterdir():
+        with file.open("rb") as stream:
+            os.fsync(stream.fileno())
+
+
+def replace_folder(new: Path, folder: Path) -> None:
+    """Put `new` in the place of `folder`; after a crash between the two renames `recover_folder` mends it."""
+    if folder.exists():
+        old = _aside(folder)
+        shutil.rmtree(old, ignore_errors=True)
+        folder.rename(old)
+        new.rename(folder)
+        shutil.rmtree(old, ignore_errors=True)
+    else:
+        new.rename(folder)
+
+
+def recover_folder(folder: Path) -> None:
+    """Bring back what `replace_folder` had put aside, if it never came to the second rename."""
+    old = _aside(folder)
+    if old.exists() and not folder.exists():
+        old.rename(folder)
+
+
+def _aside(folder: Path) -> Path:
+    return folder.with_name(f".{folder.name}.old")
+
+
+def load(folder: Path | str) -> Checkpoint:
+    """Read a reader back; nothing in the folder is executed, and every file is checked against its sum."""
+    folder = Path(folder)
+    try:
+        settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise CheckpointError(f"{folder}: there is no reader here (no {SETTINGS}); check the path") from None
+    except (ValueError, OSError) as error:
+        raise CheckpointError(f"{folder / SETTINGS}: cannot be read: {error}; copy the reader again") from None
+    if not isinstance(settings, dict) or settings.get("format") != FORMAT:
+        found = settings.get("format") if isinstance(settings, dict) else None
+        raise CheckpointError(
+            f"{folder}: the reader has format {found}, this gareader reads format {FORMAT}; update gareader"
+        )
+    try:
+        for name, sum_ in settings["sha256"].items():
+            if digest(folder / name) != sum_:
+                raise CheckpointError(f"{folder / name}: damaged: its checksum does not match; copy the reader again")
+        return _restored(folder, settings)
+    except FileNotFoundError as error:
+        raise CheckpointError(f"{error.filename}: missing; copy the whole folder of the reader again") from None
+    except (KeyError, TypeError, RuntimeError, SafetensorError) as error:
+        raise CheckpointError(f"{folder}: the files do not fit together ({error}); copy the reader again") from None
+
+
+def _restored(folder: Path, settings: Mapping[str, Any]) -> Checkpoint:
+    name = settings["reader"]
+    if name not in READERS:
+        raise CheckpointError(f"{folder}: no reader is called {name!r}; {did_you_mean(str(name), READERS)}")
+    reader_class, config_class = READERS[name]
+    words = settings["words"]
+    vocabulary, alphabet = Vocabulary.read(folder / VOCABULARY), Alphabet.read(folder / ALPHABET)
+    weights = load_file(folder / WEIGHTS)
+    config = from_table(config_class, settings["settings"], "reader")
+    reader = reader_class(config, weights["embed.words"], len(alphabet))
+    reader.load_state_dict(weights)
+    collator = Collator(vocabulary, alphabet, **words)
+    return Checkpoint(name, reader.eval(), collator, settings["notes"])
+
+
+def digest(path: Path) -> str:
+    """The file's SHA-256."""
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()

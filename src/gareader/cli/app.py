@@ -1,0 +1,73 @@
+"""What all commands share: the app, exit codes, progress, and the options they have in common."""
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Annotated
+
+from cyclopts import App, CycloptsError, Parameter
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from gareader.errors import CorpusError, GareaderError
+from gareader.examples import Example
+
+app = App(
+    name="gareader",
+    help="Answer cloze questions about a text with the Gated-Attention Reader (Dhingra et al., ACL 2017).",
+    help_format="markdown",
+)
+
+Format = Annotated[str | None, Parameter(help="cbt, question, wdw or jsonl; recognised from the content if not given.")]
+SkipBad = Annotated[bool, Parameter(help="List bad examples on stderr and go on, instead of stopping.", negative=())]
+Json = Annotated[bool, Parameter(name="--json", help="Print JSON, one object a line.", negative=())]
+
+
+def main() -> None:
+    """Run the command and exit: 0 done, 1 our error, 2 usage."""
+    try:
+        app(exit_on_error=False, result_action="return_value")
+        sys.stdout.flush()
+    except CycloptsError:
+        sys.exit(2)
+    except GareaderError as error:
+        complain(error)
+        sys.exit(1)
+    except BrokenPipeError:  # the reader of our output has left, as in `gareader … | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except OSError as error:
+        complain(error)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        complain("interrupted; nothing was left half-written")
+        sys.exit(130)
+
+
+def complain(problem: object) -> None:
+    """One line on stderr."""
+    print(f"gareader: {problem}", file=sys.stderr)
+
+
+def watch(examples: Iterable[Example], label: str) -> Iterator[Example]:
+    """The same examples, counted on a terminal's stderr while they pass."""
+    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(label)
+        for count, example in enumerate(examples, 1):
+            yield example
+            if count % 1000 == 0:
+                speed = count / (progress.tasks[task].elapsed or 1)
+                progress.update(task, description=f"{label}: {count:,} examples, {speed:,.0f} a second")
+
+
+class Skipped:
+    """Bad examples passed over: each is told on stderr, and all are counted."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self, error: CorpusError) -> None:
+        self.count += 1
+        complain(f"skipped: {error}")

@@ -1,0 +1,89 @@
+"""Commands about corpora: describe, prepare."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from gareader.cli.app import Format, Json, SkipBad, Skipped, app, watch
+
+
+@app.command
+def describe(
+    corpus: Path, *more: Path, format: Format = None, skip_bad: SkipBad = False, as_json: Json = False
+) -> None:
+    """Statistics of corpora: the table of the paper's appendix, and what guessing by frequency would score.
+
+    Example: `gareader describe tests/data/cbt.txt`
+
+    Parameters
+    ----------
+    corpus
+        A file or folder of questions, plain, .gz or .xz, or a corpus made by `gareader prepare`.
+    more
+        Other corpora, for a table with a column each.
+    """
+    from gareader import statistics, store
+
+    columns = []
+    for path in (corpus, *more):
+        skipped = Skipped()
+        examples = store.read_examples(path, format=format, on_bad=skipped if skip_bad else None)
+        row = asdict(statistics.describe(watch(examples, f"reading {path}")))
+        columns.append({"corpus": str(path), **row, "skipped": skipped.count})
+    if as_json:
+        for column in columns:
+            print(json.dumps(column))
+    else:
+        print_table(columns)
+
+
+STATISTICS = {
+    "examples": ("examples", "{:,}"),
+    "vocabulary": ("vocabulary", "{:,}"),
+    "vocabulary_lowercase": ("vocabulary, lower case", "{:,}"),
+    "document_words_mean": ("document words, mean", "{:.2f}"),
+    "document_words_max": ("document words, max", "{:,}"),
+    "query_words_mean": ("query words, mean", "{:.2f}"),
+    "query_words_max": ("query words, max", "{:,}"),
+    "candidates_mean": ("candidates, mean", "{:.2f}"),
+    "answers": ("answers known", "{:,}"),
+    "answer_in_document": ("answer in the document", "{:.2%}"),
+    "most_frequent_accuracy": ("most frequent candidate is right", "{:.2%}"),
+    "most_frequent_not_in_query_accuracy": ("… that is not in the query", "{:.2%}"),
+    "skipped": ("bad examples skipped", "{:,}"),
+}
+"""How each number of `describe` is named and written for people."""
+
+
+def print_table(columns: list[dict[str, object]]) -> None:
+    """One row a statistic, one column a corpus."""
+    table = Table("", *(Path(str(column["corpus"])).name for column in columns), box=None, header_style="bold")
+    for cell in table.columns[1:]:
+        cell.justify = "right"
+    for key, (label, style) in STATISTICS.items():
+        table.add_row(label, *("–" if column[key] is None else style.format(column[key]) for column in columns))
+    Console().print(table)
+
+
+@app.command
+def prepare(corpus: Path, *, out: Path, format: Format = None, skip_bad: SkipBad = False) -> None:
+    """Write a corpus as one memory-mapped Arrow file, which opens at once whatever its size.
+
+    Example: `gareader prepare tests/data/cbt.txt --out cbt.arrow`
+
+    Parameters
+    ----------
+    corpus
+        A file or folder of questions, plain, .gz or .xz.
+    out
+        The Arrow file to write; pyarrow, polars and datasets read it too.
+    """
+    from gareader import corpora, store
+
+    skipped = Skipped()
+    examples = corpora.read(corpus, format=format, on_bad=skipped if skip_bad else None)
+    prepared = store.prepare(watch(examples, f"preparing {corpus}"), out)
+    print(f"{out}: {len(prepared):,} examples, {len(prepared.words):,} words, {skipped.count:,} bad examples skipped")

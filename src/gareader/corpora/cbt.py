@@ -1,0 +1,127 @@
+"""The Children's Book Test: numbered sentences, then `21 query with XXXXX<TAB>answer<TAB><TAB>c1|c2|...`."""
+
+import re
+from collections.abc import Iterator
+from itertools import chain, count
+from operator import eq
+from pathlib import Path
+
+from gareader.corpora.checked import Words, checked
+from gareader.corpora.files import Report, line_lists, stem, utf8
+from gareader.errors import CorpusError
+from gareader.examples import PLACEHOLDER, Example
+from gareader.text import words
+
+QUERY_LINE = "'21 query with XXXXX<TAB>answer<TAB><TAB>c1|c2|...'"
+SHAPE = f"numbered lines from '1 ...' to {QUERY_LINE}"
+
+_NUMERALS = [f"{number} " for number in range(1, 100)]
+
+
+def looks_like(beginning: str) -> bool:
+    """Whether a file that begins so is one of these."""
+    return re.match(r"\s*1 \s*\S", beginning) is not None
+
+
+def read(path: Path, report: Report) -> Iterator[Example]:
+    """The questions one by one; a bad one is reported, and reading goes on at the next."""
+    name = stem(path)
+    window = _Window()
+    for first, block in _blocks(path):
+        last = first + len(block) - 1
+        try:
+            *texts, query_line = _texts(path, first, block)
+            query, answer, candidates = _question(path, last, query_line)
+            document = window.moved_to(texts)
+            example = checked(path, last, f"{name}:{last}", document, query, candidates, answer)
+        except CorpusError as bad:
+            report(bad)
+        else:
+            yield example
+
+
+def _blocks(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The lines of each question and the number of the first; a blank line or a line numbered 1 parts them."""
+    block: list[str] = []
+    first = 1
+    for rows in line_lists(path):
+        for row in rows:
+            # one comparison for nearly all lines: blank ones and those that begin with "1 " sort before "1!"
+            if row > "1!":
+                block.append(row)
+            elif (blank := not row or row.isspace()) or row.startswith("1 "):
+                if block:
+                    yield first, block
+                first += len(block) + blank
+                block = [] if blank else [row]
+            else:
+                block.append(row)
+    if block:
+        yield first, block
+
+
+def _texts(path: Path, first: int, block: list[str]) -> list[str]:
+    """What stands after the numerals of a question's lines, which count up from one."""
+    if not all(map(str.isascii, block)):
+        for number, row in enumerate(block, first):
+            utf8(row, path, number)
+    texts = list(map(str.removeprefix, block, _NUMERALS))
+    if len(texts) == len(block) and not any(map(eq, texts, block)):
+        return texts
+    texts.clear()  # something is unusual: look at each line
+    for row, position, number in zip(block, count(1), count(first)):
+        numeral, _, text = row.partition(" ")
+        if numeral != f"{position}":
+            problem = f"this line begins with {numeral!r} where {position} is due; a question's lines count up from 1"
+            raise CorpusError(problem, path, number)
+        texts.append(text)
+    return texts
+
+
+class _Window:
+    """The document before: neighbouring questions share most sentences, so that only new ones need be split."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.lengths: list[int] = []
+        self.document: Words = ()
+
+    def moved_to(self, texts: list[str]) -> Words:
+        """The words of these sentences; the same object if the document before had the same ones."""
+        if texts == self.texts:
+            return self.document
+        gone = self.texts.index(texts[0]) if texts and texts[0] in self.texts else len(self.texts)
+        kept = len(self.texts) - gone
+        if texts[:kept] != self.texts[gone:]:
+            gone, kept = len(self.texts), 0
+        new = [words(text) for text in texts[kept:]]
+        self.document = self.document[sum(self.lengths[:gone]) :] + tuple(chain.from_iterable(new))
+        self.lengths = self.lengths[gone:] + [len(sentence) for sentence in new]
+        self.texts = texts
+        return self.document
+
+
+def _question(path: Path, line: int, text: str) -> tuple[Words, Words | None, tuple[Words, ...]]:
+    """The query, the answer and the candidates of a question's last line."""
+    fields = text.split("\t")
+    if len(fields) != 4 or fields[2].strip():
+        problem = f"the question ends here without its query line, {QUERY_LINE}"
+        raise CorpusError(problem, path, line)
+    query = list(words(fields[0]))
+    while "XXXXX" in query:
+        query[query.index("XXXXX")] = PLACEHOLDER
+    return tuple(query), words(fields[1]) or None, _candidates(fields[3])
+
+
+def _candidates(field: str) -> tuple[Words, ...]:
+    """The candidates of `a|b|c`; one that is itself the bar, as in `a|b||`, leaves two empty pieces side by side."""
+    whole = words(field)
+    pieces = " ".join(whole).split("|")
+    if len(whole) == 1 and "" not in pieces:
+        return tuple(zip(pieces))
+    place = 0
+    while "" in pieces[place:-1]:
+        place = pieces.index("", place) + 1
+        if not pieces[place]:
+            pieces[place - 1 : place + 1] = ["|"]
+    return tuple(map(words, pieces))

@@ -1,0 +1,117 @@
+"""JSON lines, for everyone's own questions: one object a line, its texts raw or as lists of words."""
+
+import json
+from collections.abc import Callable, Iterator
+from difflib import get_close_matches
+from pathlib import Path
+from unicodedata import normalize
+
+from gareader.corpora.checked import Words, checked
+from gareader.corpora.files import Report, lines, stem, utf8
+from gareader.errors import CorpusError, did_you_mean
+from gareader.examples import Example
+from gareader.text import mark_blank, query_words, tokenise
+
+SHAPE = 'lines {"id": ..., "document": ..., "query": ..., "candidates": [...], "answer": ...}'
+
+_NEEDED = ("document", "query", "candidates")
+_KNOWN = ("id", *_NEEDED, "answer")
+
+
+def looks_like(beginning: str) -> bool:
+    """Whether a file that begins so is one of these."""
+    return beginning.lstrip().startswith("{")
+
+
+def read(path: Path, report: Report) -> Iterator[Example]:
+    """The questions one by one; a bad one is reported, and reading goes on at the next."""
+    name = stem(path)
+    for number, row in lines(path):
+        if not row.strip():
+            continue
+        try:
+            example = _Line(path, number, row).example(f"{name}:{number}")
+        except CorpusError as bad:
+            report(bad)
+        else:
+            yield example
+
+
+class _Line:
+    """One object and its place, for messages."""
+
+    def __init__(self, path: Path, number: int, row: str) -> None:
+        self.path, self.number = path, number
+        try:
+            self.object = json.loads(utf8(row, path, number))
+        except (ValueError, RecursionError) as error:
+            raise self.bad(f"broken JSON: {error}; write each question as one whole object on one line") from None
+        if not isinstance(self.object, dict):
+            raise self.bad(f"{_kind(self.object)} where an object is due: {SHAPE}")
+
+    def bad(self, problem: str) -> CorpusError:
+        """The error for this line."""
+        return CorpusError(problem, self.path, self.number)
+
+    def example(self, default_id: str) -> Example:
+        """The example it spells."""
+        self.check_keys()
+        answer = self.object.get("answer")
+        candidates = self.object["candidates"]
+        if not isinstance(candidates, list):
+            raise self.bad(f"the key 'candidates' holds {_kind(candidates)}; give a list of texts or of word lists")
+        return checked(
+            self.path,
+            self.number,
+            self.id(default_id),
+            self.words("document", self.object["document"], tokenise),
+            mark_blank(self.words("query", self.object["query"], query_words)),
+            tuple(self.words("candidates", candidate, tokenise) for candidate in candidates),
+            None if answer is None else self.words("answer", answer, tokenise),
+        )
+
+    def check_keys(self) -> None:
+        """No key missing or misspelt; other keys are the user's own and are passed over."""
+        absent = [key for key in (*_NEEDED, "answer") if key not in self.object]
+        for key in self.object:
+            if key not in _KNOWN and get_close_matches(key, absent, n=1, cutoff=0.75):
+                raise self.bad(f"unknown key {key!r}; {did_you_mean(key, _KNOWN)}")
+        for key in absent:
+            if key in _NEEDED:
+                raise self.bad(f"the key {key!r} is missing; a question is {SHAPE}")
+
+    def id(self, default: str) -> str:
+        """The id it gives itself, or the default."""
+        given = self.object.get("id")
+        if given is None:
+            return default
+        if isinstance(given, bool) or not isinstance(given, str | int) or given == "":
+            raise self.bad(f"the key 'id' holds {json.dumps(given)}; give a text or a number, or leave it out")
+        return utf8(str(given), self.path, self.number)
+
+    def words(self, key: str, value: object, split: Callable[[str], Words]) -> Words:
+        """A text split into words, or a list of words as it is."""
+        if isinstance(value, str):
+            return split(utf8(value, self.path, self.number))
+        if not isinstance(value, list):
+            raise self.bad(f"the key {key!r} holds {_kind(value)}; give a text or a list of words")
+        for word in value:
+            if not isinstance(word, str) or [word] != word.split():
+                shown = json.dumps(word)
+                raise self.bad(
+                    f"the key {key!r} holds {shown} as a word; a word is text without white space, and not empty"
+                )
+        return tuple(normalize("NFC", utf8(word, self.path, self.number)) for word in value)
+
+
+def _kind(value: object) -> str:
+    """What it is, in JSON's words."""
+    names = {
+        str: "a text",
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+        list: "a list",
+        dict: "an object",
+    }
+    return names.get(type(value), "null")

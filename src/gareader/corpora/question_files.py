@@ -1,0 +1,98 @@
+"""CNN, Daily Mail and whatever follows them: a folder of `.question` files, one question each."""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from gareader.corpora.checked import Words, checked
+from gareader.corpora.files import Report, lines, stem, utf8
+from gareader.errors import CorpusError
+from gareader.examples import PLACEHOLDER, Example
+from gareader.text import words
+
+SHAPE = (
+    "a folder of .question files: id, document, query with @placeholder, answer, candidates, a blank line after each"
+)
+
+_ENDINGS = (".question", ".question.gz", ".question.xz")
+_PARTS = ("id", "document", "query", "answer")
+_ENTITY = re.compile(r"\s*(@entity\d+):")
+
+
+def looks_like(beginning: str) -> bool:
+    """Whether a file that begins so is one of these."""
+    rows = beginning.split("\n", 5)
+    return len(rows) > 4 and not rows[1].strip() and not rows[3].strip() and PLACEHOLDER in rows[4].split()
+
+
+def read(path: Path, report: Report) -> Iterator[Example]:
+    """The questions in the order of their ids; a bad one is reported, and reading goes on at the next."""
+    files = _question_files(path) if path.is_dir() else [(stem(path), path.name)]
+    return _read(path if path.is_dir() else path.parent, files, report)
+
+
+def _read(folder: Path, files: list[tuple[str, str]], report: Report) -> Iterator[Example]:
+    previous = None
+    for question, name in files:
+        path = folder / name
+        try:
+            if question == previous:
+                raise CorpusError(f"a second file for the question {question}; remove one of them", path)
+            example = _question(path, question)
+        except CorpusError as bad:
+            report(bad)
+        else:
+            yield example
+        previous = question
+
+
+def _question(path: Path, id: str) -> Example:
+    """The question of one file."""
+    rows = [utf8(row, path, number) for number, row in lines(path)]
+    for place, part in enumerate(_PARTS):
+        if len(rows) < 2 * place + 2:
+            problem = f"the file ends before the line after its {part}; it should be {SHAPE.partition(': ')[2]}"
+            raise CorpusError(problem, path, len(rows))
+        if rows[2 * place + 1].strip():
+            problem = f"this line should be blank: it follows the {part}, which is one line"
+            raise CorpusError(problem, path, 2 * place + 2)
+    _, document, query, answer = (words(row) for row in rows[: 2 * len(_PARTS) : 2])
+    candidates = tuple(_candidate(row) for row in rows[2 * len(_PARTS) :] if row.strip())
+    line = 3 if not document else 5 if query.count(PLACEHOLDER) != 1 else len(rows)
+    return checked(path, line, id, document, query, candidates, answer or None, answer_line=7)
+
+
+def _candidate(row: str) -> Words:
+    """`@entity5` of `@entity5:Real Name`; any other line whole, colons and all."""
+    entity = _ENTITY.match(row)
+    return (entity[1],) if entity else words(row)
+
+
+def _question_files(folder: Path) -> list[tuple[str, str]]:
+    """Id and name of each question file in the folder, sorted; folders that hold several sets are never mixed."""
+    files, folders, others = [], [], []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            if entry.name.endswith(_ENDINGS):
+                files.append((stem(Path(entry.name)), entry.name))
+            elif entry.is_dir():
+                folders.append(entry.name)
+            else:
+                others.append(entry.name)
+    sets = sorted(name for name in folders if _holds_questions(folder / name))
+    if sets:
+        beside = f"{len(files)} .question files and also " if files else ""
+        raise CorpusError(f"holds {beside}folders of questions: {', '.join(sets)}; name the one to read", folder)
+    if not files:
+        names = sorted(folders + others)
+        held = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+        raise CorpusError(f"holds no .question files, but {held or 'nothing at all'}; name the file to read", folder)
+    return sorted(files)
+
+
+def _holds_questions(folder: Path) -> bool:
+    with os.scandir(folder) as entries:
+        return any(entry.name.endswith(_ENDINGS) for entry in entries)

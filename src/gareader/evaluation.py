@@ -1,0 +1,83 @@
+"""How well a reader answers a corpus: accuracy with its interval, loss, and recall."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import exp, inf, log
+
+from gareader.examples import Prediction
+from gareader.significance import wilson_interval
+
+RECALL_AT = (2, 3, 5)
+
+
+@dataclass(frozen=True)
+class Report:
+    """Results over the questions whose answer is known."""
+
+    examples: int
+    correct: int
+    accuracy: float
+    interval: tuple[float, float]
+    """95 % Wilson interval of the accuracy."""
+    loss: float | None
+    """Mean of −log Pr(answer) over the questions whose answer is in the document."""
+    recall: dict[str, float]
+    """Share of questions whose answer is among the first 2, 3 and 5."""
+    answer_not_in_document: int
+    """Questions whose answer cannot be pointed at; each is a miss, and left out of the loss."""
+    no_candidate_in_document: int
+    """Those of them where no candidate can be pointed at."""
+
+
+class Tally:
+    """Counts predictions as they come."""
+
+    def __init__(self) -> None:
+        self.examples = self.correct = self.answer_missing = self.all_missing = 0
+        self.loss = 0.0
+        self.within = dict.fromkeys(RECALL_AT, 0)
+
+    def add(self, prediction: Prediction) -> None:
+        """Count one; a prediction without a known answer does not count."""
+        answer = prediction.example.answer
+        if answer is None:
+            return
+        self.examples += 1
+        self.correct += bool(prediction.correct)
+        self.all_missing += not prediction.answerable
+        if prediction.log_probabilities[answer] == -inf:
+            self.answer_missing += 1
+            return
+        self.loss -= prediction.log_probabilities[answer]
+        rank = prediction.order.index(answer)
+        for k in self.within:
+            self.within[k] += rank < k
+
+    def report(self) -> Report:
+        """The numbers so far."""
+        total, pointed = self.examples, self.examples - self.answer_missing
+        return Report(
+            examples=total,
+            correct=self.correct,
+            accuracy=self.correct / total if total else 0.0,
+            interval=wilson_interval(self.correct, total),
+            loss=self.loss / pointed if pointed else None,
+            recall={str(k): count / total if total else 0.0 for k, count in self.within.items()},
+            answer_not_in_document=self.answer_missing,
+            no_candidate_in_document=self.all_missing,
+        )
+
+
+def evaluate(predictions: Iterable[Prediction]) -> Report:
+    """The report on all of them."""
+    tally = Tally()
+    for prediction in predictions:
+        tally.add(prediction)
+    return tally.report()
+
+
+def ensemble(predictions: Sequence[Prediction]) -> Prediction:
+    """One prediction from several readers' on the same question: their probabilities, averaged."""
+    rows = zip(*(prediction.log_probabilities for prediction in predictions), strict=True)
+    means = [sum(map(exp, row)) / len(predictions) for row in rows]
+    return Prediction(predictions[0].example, tuple(log(mean) if mean else -inf for mean in means))

@@ -1,0 +1,182 @@
+"""A training run from its settings: corpora, vocabulary, word table and reader, ready to train."""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from gareader.batching import SPECIAL_WORDS, Collator
+from gareader.checkpoint import Checkpoint
+from gareader.config import Table, from_table
+from gareader.errors import ConfigError, TrainingError, did_you_mean
+from gareader.examples import Example
+from gareader.readers import READERS
+from gareader.store import PreparedCorpus, is_prepared, prepare, read_examples
+from gareader.training import Run, TrainConfig, usable
+from gareader.vectors import word_table
+from gareader.vocabulary import Alphabet
+
+SETTINGS = "settings.json"
+"""The resolved settings, in the run folder."""
+
+
+@dataclass(frozen=True)
+class DataConfig:
+    """What to train on; paths are relative to where the command runs."""
+
+    train: str
+    """Training questions: a file or folder in any known format, or a prepared corpus."""
+    validation: str
+    """Questions that choose the best reader."""
+    vectors: str | None = None
+    """GloVe or word2vec file; without one every word gets a random vector."""
+    vector_width: int = 100
+    """Components of a word vector."""
+    all_vectors: bool = False
+    """Whether the word table holds every word of the vector file, for text of other kinds than the corpus."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """The settings of one run."""
+
+    data: DataConfig
+    reader: str
+    """A name in READERS."""
+    reader_config: Any
+    train: TrainConfig
+
+    @classmethod
+    def from_table(cls, table: Table) -> "Experiment":
+        """From the tables [data], [reader] (with its name) and [train]."""
+        for section in table:
+            if section not in ("data", "reader", "train"):
+                raise ConfigError(f"[{section}] is no section; {did_you_mean(section, ('data', 'reader', 'train'))}")
+        settings = dict(table.get("reader", {}))
+        name = settings.pop("name", "gated-attention")
+        if name not in READERS:
+            raise ConfigError(f"reader.name = {name!r} is not known; {did_you_mean(str(name), READERS)}")
+        return cls(
+            from_table(DataConfig, table.get("data", {}), "data"),
+            name,
+            from_table(READERS[name][1], settings, "reader"),
+            from_table(TrainConfig, table.get("train", {}), "train"),
+        )
+
+    def table(self) -> Table:
+        """All settings, defaults included, as `from_table` takes them; what is not set is left out."""
+        table = {
+            "data": asdict(self.data),
+            "reader": {"name": self.reader, **asdict(self.reader_config)},
+            "train": asdict(self.train),
+        }
+        return {section: {k: v for k, v in keys.items() if v is not None} for section, keys in table.items()}
+
+    def run(
+        self,
+        folder: Path,
+        *,
+        resume: bool = False,
+        watch: Callable[[Iterable[Example], str], Iterable[Example]] = lambda examples, label: examples,
+        on_metrics: Callable[[dict[str, Any]], None] = lambda metrics: None,
+    ) -> Run:
+        """Make everything ready in `folder`; with `resume`, at the place where the run there was left."""
+        self.claim(folder, resume)
+        training = self.corpus(self.data.train, folder / "train.arrow", watch)
+        validation = self.corpus(self.data.validation, folder / "validation.arrow", watch)
+        chosen, left_out = usable(
+            watch(training, "choosing the training questions"), self.train.fraction, self.train.seed
+        )
+        checkpoint = self.untrained(training, validation, {"settings": self.table(), "left_out": left_out})
+        run = Run(
+            folder,
+            checkpoint,
+            self.train,
+            Chosen(training, chosen),
+            self.validation_sample(validation),
+            training.document_lengths[chosen],
+            on_metrics=on_metrics,
+        )
+        if resume:
+            run.load_state()
+        return run
+
+    def claim(self, folder: Path, resume: bool) -> None:
+        """Make the folder this run's own, or make sure that it is."""
+        file, settings = folder / SETTINGS, self.table()
+        if resume:
+            try:
+                before = json.loads(file.read_text(encoding="utf-8"))
+            except (OSError, ValueError):
+                raise TrainingError(f"{folder}: there is no run to resume here; begin it without --resume") from None
+            if before != settings:
+                changed = sorted(
+                    f"{section}.{key}"
+                    for section in settings
+                    for key in {*settings[section], *before.get(section, {})}
+                    if settings[section].get(key) != before.get(section, {}).get(key)
+                )
+                raise TrainingError(
+                    f"{folder}: the run there has other settings ({', '.join(changed)}); "
+                    "resume it with its own, or begin a new run in another folder"
+                )
+            return
+        if file.exists():
+            raise TrainingError(f"{folder}: there is a run already; go on with --resume, or choose another --out")
+        folder.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    def corpus(
+        self, path: str, prepared: Path, watch: Callable[[Iterable[Example], str], Iterable[Example]]
+    ) -> PreparedCorpus:
+        """The corpus, memory-mapped: as it is if it is prepared, else prepared once in the run folder."""
+        if is_prepared(Path(path)):
+            return PreparedCorpus.open(path)
+        if prepared.exists():
+            return PreparedCorpus.open(prepared)
+        return prepare(watch(read_examples(path), f"preparing {path}"), prepared)
+
+    def untrained(self, training: PreparedCorpus, validation: PreparedCorpus, notes: dict[str, Any]) -> Checkpoint:
+        """The reader with its first weights."""
+        data, seed = self.data, self.train.seed
+        words = dict.fromkeys([*SPECIAL_WORDS, *training.words, *validation.words])
+        table = word_table(words, data.vectors, width=data.vector_width, seed=seed, every_vector=data.all_vectors)
+        alphabet = Alphabet.of(table.vocabulary)
+        generator = torch.Generator().manual_seed(seed)
+        reader_class = READERS[self.reader][0]
+        reader = reader_class(self.reader_config, torch.from_numpy(table.matrix), len(alphabet), generator=generator)
+        collator = Collator(table.vocabulary, alphabet, width=data.vector_width, seed=seed, pretrained=table.pretrained)
+        return Checkpoint(self.reader, reader, collator, notes)
+
+    def validation_sample(self, validation: PreparedCorpus) -> "PreparedCorpus | Chosen":
+        """The validation questions to use."""
+        count = self.train.validation_examples
+        if count is None or count >= len(validation):
+            return validation
+        order = np.random.default_rng(self.train.seed).permutation(len(validation))
+        return Chosen(validation, np.sort(order[:count]))
+
+
+class Chosen(Sequence[Example]):
+    """Some examples of a corpus, by their indices."""
+
+    def __init__(self, corpus: Sequence[Example], indices: NDArray[np.int64]) -> None:
+        self.corpus = corpus
+        self.indices = indices
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    @overload
+    def __getitem__(self, index: int) -> Example: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Example]: ...
+    def __getitem__(self, index: int | slice) -> Example | list[Example]:
+        if isinstance(index, slice):
+            return [self.corpus[int(i)] for i in self.indices[index]]
+        return self.corpus[int(self.indices[index])]

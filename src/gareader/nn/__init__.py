@@ -1,0 +1,1 @@
+"""Layers that readers are made of; they take plain tensors and numbers."""

@@ -1,0 +1,43 @@
+"""Token embeddings, x = L(w) ‖ C(w), computed once for every distinct word of a batch."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from gareader.batching import Types
+from gareader.nn.gru import BiGRU, final_states
+
+
+class CharacterEmbedding(nn.Module):
+    """C(w) = W z + b, with z the final states of a Bi-GRU over the characters of w."""
+
+    def __init__(
+        self, characters: int, width: int = 50, cell: str = "paper", *, generator: torch.Generator | None = None
+    ) -> None:
+        super().__init__()
+        self.width = width
+        self.table = nn.Parameter(torch.empty(characters, 25).normal_(0, 0.01, generator=generator))
+        self.gru = BiGRU(25, 25, cell, generator=generator)
+        self.weight = nn.Parameter(nn.init.xavier_uniform_(torch.empty(width, 50), generator=generator))
+        self.bias = nn.Parameter(torch.zeros(width))
+
+    def forward(self, characters: Tensor, mask: Tensor) -> Tensor:
+        """(T, N) characters of T words → (T, width)."""
+        states = self.gru(functional.embedding(characters, self.table), mask)  # (T, N, 50)
+        return functional.linear(final_states(states, mask), self.weight, self.bias)
+
+
+class TokenEmbedding(nn.Module):
+    """L(w), beside C(w) where there is a character model."""
+
+    def __init__(self, words: Tensor, characters: CharacterEmbedding | None, *, update_words: bool) -> None:
+        super().__init__()
+        self.words = nn.Parameter(words, requires_grad=update_words)
+        self.characters = characters
+
+    def forward(self, types: Types) -> Tensor:
+        """The distinct words of a batch → (types, E)."""
+        vectors = torch.cat([functional.embedding(types.known, self.words), types.unknown])
+        if self.characters is None:
+            return vectors
+        return torch.cat([vectors, self.characters(types.characters, types.character_mask)], dim=-1)

@@ -1,0 +1,69 @@
+"""The bidirectional GRU, with both definitions of the cell: the clear version in PyTorch."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+Cell = Callable[[Tensor, Tensor, Tensor], Tensor]
+
+
+def paper_cell(x: Tensor, h: Tensor, u: Tensor) -> Tensor:
+    """One step of the paper's GRU: the reset gate acts before the product with U_h.
+
+    `x` holds the three inputs W x + b of r, z and h̃ side by side, `u` the three matrices U likewise.
+    """
+    x_gates, x_candidate = x.tensor_split([2 * h.shape[-1]], dim=-1)
+    u_gates, u_candidate = u.tensor_split([2 * h.shape[-1]], dim=-1)
+    r, z = torch.sigmoid(x_gates + h @ u_gates).chunk(2, dim=-1)
+    candidate = torch.tanh(x_candidate + (r * h) @ u_candidate)
+    return (1 - z) * h + z * candidate
+
+
+def cudnn_cell(x: Tensor, h: Tensor, u: Tensor) -> Tensor:
+    """One step of the GRU of `torch.nn.GRU` and cuDNN: reset after the product, and z keeps the old state."""
+    x_gates, x_candidate = x.tensor_split([2 * h.shape[-1]], dim=-1)
+    u_gates, u_candidate = (h @ u).tensor_split([2 * h.shape[-1]], dim=-1)
+    r, z = torch.sigmoid(x_gates + u_gates).chunk(2, dim=-1)
+    candidate = torch.tanh(x_candidate + r * u_candidate)
+    return (1 - z) * candidate + z * h
+
+
+CELLS: dict[str, Cell] = {"paper": paper_cell, "cudnn": cudnn_cell}
+
+
+class BiGRU(nn.Module):
+    """BiGRU(X) = [h^f_1 ‖ h^b_T, …, h^f_T ‖ h^b_1]; both directions' parameters are stacked, gates in order r, z, h̃."""
+
+    def __init__(
+        self, inputs: int, hidden: int, cell: str = "paper", *, generator: torch.Generator | None = None
+    ) -> None:
+        super().__init__()
+        self.cell = CELLS[cell]
+        self.input_weight = nn.Parameter(torch.empty(2, inputs, 3 * hidden).normal_(0, 0.1, generator=generator))
+        self.recurrent_weight = nn.Parameter(torch.empty(2, hidden, 3 * hidden).normal_(0, 0.1, generator=generator))
+        self.bias = nn.Parameter(torch.zeros(2, 1, 1, 3 * hidden))
+
+    def forward(self, sequence: Tensor, mask: Tensor) -> Tensor:
+        """(B, T, inputs), (B, T) → (B, T, 2 hidden); a masked step keeps the state and puts out zeros."""
+        steps = torch.einsum("bti,dig->dbtg", sequence, self.input_weight) + self.bias  # (2, B, T, 3H)
+        steps = torch.stack([steps[0], steps[1].flip(1)])  # the second direction reads from the end
+        masks = torch.stack([mask, mask.flip(1)]).unsqueeze(-1)  # (2, B, T, 1)
+        state = steps.new_zeros(2, len(sequence), self.recurrent_weight.shape[1])  # (2, B, H)
+        states = []
+        for t in range(sequence.shape[1]):
+            state = torch.where(masks[:, :, t], self.cell(steps[:, :, t], state, self.recurrent_weight), state)
+            states.append(state)
+        forward, backward = torch.stack(states, dim=2) * masks  # (B, T, H) each
+        return torch.cat([forward, backward.flip(1)], dim=-1)
+
+
+def final_states(states: Tensor, mask: Tensor) -> Tensor:
+    """The forward state at the last real step beside the backward state at the first: (B, T, 2H) → (B, 2H)."""
+    forward, backward = states.chunk(2, dim=-1)
+    return torch.cat([at_position(forward, mask.sum(dim=1) - 1), backward[:, 0]], dim=-1)
+
+
+def at_position(states: Tensor, position: Tensor) -> Tensor:
+    """The state of each sequence at its own position: (B, T, H), (B,) → (B, H)."""
+    return states[torch.arange(len(states), device=states.device), position]

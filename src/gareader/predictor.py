@@ -1,0 +1,70 @@
+"""From words to answers: a reader with all it needs to read new text."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+import torch
+from torch import nn
+
+from gareader.batching import BEGIN, END, Collator
+from gareader.errors import QuestionError
+from gareader.examples import Attention, Example, Prediction
+from gareader.readers.gated_attention_reader import GatedAttentionConfig, GatedAttentionReader
+from gareader.vocabulary import Alphabet, Vocabulary
+
+WINDOW = 64
+"""Batches read ahead, so that examples of similar length can share one."""
+
+
+class Predictor:
+    """Answers cloze questions with a reader; safe to use from several threads."""
+
+    def __init__(self, reader: nn.Module, collator: Collator) -> None:
+        self.reader = reader.eval()
+        self.collator = collator
+
+    def answer(self, example: Example) -> Prediction:
+        """The answer to one question, with the attention that led to it."""
+        prediction = self.predict([example], attention=True)[0]
+        if not prediction.answerable:
+            raise QuestionError(
+                f"{example.id}: no candidate occurs in the document, so there is nothing to point at; "
+                "check the spelling of the candidates, or give others"
+            )
+        return prediction
+
+    def answer_many(self, examples: Iterable[Example], *, batch_size: int = 32) -> Iterator[Prediction]:
+        """The answers to any number of questions, in their order; documents of similar length are read together."""
+        stream = iter(examples)
+        while window := list(islice(stream, WINDOW * batch_size)):
+            order = sorted(range(len(window)), key=lambda i: len(window[i].document))
+            answered: dict[int, Prediction] = {}
+            for start in range(0, len(order), batch_size):
+                members = order[start : start + batch_size]
+                answered.update(zip(members, self.predict([window[i] for i in members]), strict=True))
+            yield from (answered[i] for i in range(len(window)))
+
+    def predict(self, examples: Sequence[Example], *, attention: bool = False) -> list[Prediction]:
+        """The answers to a few questions, read as one batch."""
+        with torch.inference_mode():
+            output = self.reader(self.collator(examples), attention=attention)
+        predictions = []
+        for b, (example, row) in enumerate(zip(examples, output.log_probabilities.tolist(), strict=True)):
+            seen = None
+            if output.document_attention is not None:
+                query = (BEGIN, *example.query, END)
+                D, Q = len(example.document), len(query)
+                hops = tuple(hop[b, :D, :Q].numpy() for hop in output.hop_attention)
+                seen = Attention(query, hops, output.document_attention[b, :D].numpy())
+            predictions.append(Prediction(example, tuple(row[: len(example.candidates)]), seen))
+        return predictions
+
+
+def untrained(config: GatedAttentionConfig | None = None, *, seed: int = 0) -> Predictor:
+    """A Gated-Attention Reader with random weights and an empty vocabulary: it runs, but knows nothing."""
+    alphabet = Alphabet.of(["abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"])
+    width = 100
+    generator = torch.Generator().manual_seed(seed)
+    words = torch.empty(0, width)
+    reader = GatedAttentionReader(config or GatedAttentionConfig(), words, len(alphabet), generator=generator)
+    return Predictor(reader, Collator(Vocabulary(()), alphabet, width=width, seed=seed))

@@ -1,0 +1,126 @@
+"""The Gated-Attention Reader.
+
+Bhuwan Dhingra, Hanxiao Liu, Zhilin Yang, William W. Cohen, Ruslan Salakhutdinov:
+Gated-Attention Readers for Text Comprehension. ACL 2017.
+
+B examples, D document tokens, Q query tokens, C candidates, E token embedding, H GRU units per direction, K hops.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from gareader.batching import Batch
+from gareader.errors import ConfigError, did_you_mean
+from gareader.nn.embedding import CharacterEmbedding, TokenEmbedding
+from gareader.nn.gated_attention import GATES, QUERY_ATTENTIONS
+from gareader.nn.gru import CELLS, BiGRU, at_position
+from gareader.nn.pointer_sum import pointer_sum
+from gareader.readers.output import ReaderOutput
+
+
+@dataclass(frozen=True)
+class GatedAttentionConfig:
+    """Settings of a Gated-Attention Reader; the defaults are the paper's best for the Children's Book Test."""
+
+    hops: int = 3
+    """K, the number of layers; 1 has no gated attention and is the AS Reader with the query taken at the blank."""
+    hidden: int = 128
+    """H, GRU units per direction."""
+    dropout: float = 0.4
+    """Share of the gated-attention output that is dropped in training."""
+    gate: str = "multiply"
+    """How the query gates a document token: multiply, add or concatenate."""
+    query_attention: str = "token"
+    """What gates: each token's own view of the query (token), one vector for all (whole), or nothing (none)."""
+    cell: str = "paper"
+    """The GRU's equations: the paper's, with the reset gate before the product, or cudnn's, with it after."""
+    characters: bool = True
+    """Whether a character model C(w) stands beside the word vector L(w)."""
+    feature: bool = True
+    """Whether the last layer is told which document words are in the query (qe-comm)."""
+    update_words: bool = False
+    """Whether training changes the word vectors L(w)."""
+
+    def __post_init__(self) -> None:
+        for name, value, known in (
+            ("gate", self.gate, list(GATES)),
+            ("query_attention", self.query_attention, list(QUERY_ATTENTIONS)),
+            ("cell", self.cell, list(CELLS)),
+        ):
+            if value not in known:
+                raise ConfigError(f"{name} = {value!r} is not known; {did_you_mean(str(value), known)}")
+        for name, count in (("hops", self.hops), ("hidden", self.hidden)):
+            if count < 1:
+                raise ConfigError(f"{name} = {count} is too small; use 1 or more")
+        if not 0 <= self.dropout < 1:
+            raise ConfigError(f"dropout = {self.dropout} is not a share; use 0 or more and less than 1")
+
+
+class GatedAttentionReader(nn.Module):
+    """Reads the document K times, each time through the query's eyes, then points at the answer."""
+
+    def __init__(
+        self,
+        config: GatedAttentionConfig,
+        words: Tensor,
+        characters: int,
+        *,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        """`words` is the word table L, `characters` the size of the alphabet, `generator` draws the first weights."""
+        super().__init__()
+        self.config = config
+        self.attend = QUERY_ATTENTIONS[config.query_attention]
+        self.gate = GATES[config.gate]
+        letters = CharacterEmbedding(characters, cell=config.cell, generator=generator) if config.characters else None
+        self.embed = TokenEmbedding(words, letters, update_words=config.update_words)
+        token = words.shape[1] + (letters.width if letters else 0)  # E
+        gated = 4 * config.hidden if self.attend and config.gate == "concatenate" else 2 * config.hidden
+        document_inputs = [token] + [gated] * (config.hops - 1)
+        document_inputs[-1] += 2 if config.feature else 0
+        query_inputs = [token] * (config.hops if self.attend else 1)
+        self.document_grus, self.query_grus = (
+            nn.ModuleList(BiGRU(width, config.hidden, config.cell, generator=generator) for width in widths)
+            for widths in (document_inputs, query_inputs)
+        )
+        self.feature = nn.Parameter(torch.empty(2, 2).normal_(0, 0.01, generator=generator)) if config.feature else None
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, batch: Batch, *, attention: bool = False) -> ReaderOutput:
+        """Log-probabilities of the candidates; with `attention`, also what led to them."""
+        tokens = self.embed(batch.types)  # (types, E)
+        inputs = tokens[batch.document]  # (B, D, E)   X^(0)
+        query = tokens[batch.query]  # (B, Q, E)   Y
+
+        hop_attention = []
+        for k in range(self.config.hops - 1):
+            states = self.document_grus[k](inputs, batch.document_mask)  # (B, D, 2H)  D^(k), eq. 2
+            if self.attend is not None:
+                asked = self.query_grus[k](query, batch.query_mask)  # (B, Q, 2H)  Q^(k), eq. 3
+                view, alpha = self.attend(states, asked, batch.query_mask)  # (B, D, 2H)  q̃_i; (B, D, Q)  α_i, eq. 5
+                states = self.gate(states, view)  # (B, D, 2H or 4H)  x_i, eq. 6
+                if attention and alpha is not None:
+                    hop_attention.append(alpha)
+            inputs = self.dropout(states)  # X^(k), eq. 4
+
+        if self.feature is not None:
+            shared = in_query(batch)  # (B, D)
+            inputs = torch.cat([inputs, functional.embedding(shared.long(), self.feature)], dim=-1)
+        states = self.document_grus[-1](inputs, batch.document_mask)  # (B, D, 2H)  D^(K)
+        asked = self.query_grus[-1](query, batch.query_mask)  # (B, Q, 2H)  Q^(K)
+        cloze = at_position(asked, batch.placeholder)  # (B, 2H)  q_ℓ
+        scores = torch.einsum("bdh,bh->bd", states, cloze)  # (B, D)  eq. 7, before the softmax
+        log_probabilities = pointer_sum(scores, batch.occurrence)  # (B, C)  log Pr(c|d,q), eq. 8
+        if not attention:
+            return ReaderOutput(log_probabilities)
+        pointer = scores.masked_fill(~batch.document_mask, -torch.inf).softmax(dim=-1)  # (B, D)  s, eq. 7
+        return ReaderOutput(log_probabilities, tuple(hop_attention), pointer)
+
+
+def in_query(batch: Batch) -> Tensor:
+    """Which document words are also in the query (qe-comm): (B, D)."""
+    same = batch.document.unsqueeze(2) == batch.query.unsqueeze(1)  # (B, D, Q)
+    return (same & batch.query_mask.unsqueeze(1)).any(dim=2)

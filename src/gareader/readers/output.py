@@ -1,0 +1,17 @@
+"""ReaderOutput: what every reader returns for a batch."""
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class ReaderOutput:
+    """Log-probabilities of the candidates and, on request, the attention that led to them."""
+
+    log_probabilities: Tensor
+    """(B, C): log Pr(c|d,q); −inf for a candidate that is not in the document."""
+    hop_attention: tuple[Tensor, ...] = ()
+    """(B, D, Q) for each hop that attends to the query: the weight document token i gives to each query token."""
+    document_attention: Tensor | None = None
+    """(B, D): the final attention s over the document."""

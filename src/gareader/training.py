@@ -1,0 +1,304 @@
+"""Training: the paper's recipe, as a loop that can be killed at any moment and resumed to the bit."""
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+from torch.nn import functional
+
+from gareader.batching import Batch, length_batches
+from gareader.checkpoint import Checkpoint, recover_folder, save
+from gareader.errors import CheckpointError, ConfigError, TrainingError
+from gareader.evaluation import evaluate
+from gareader.examples import Example
+from gareader.predictor import Predictor
+
+STATE, METRICS, BEST = "state.safetensors", "metrics.jsonl", "best"
+"""In a run folder: where training stands, what was measured, and the best reader so far."""
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """How to train; the defaults are the paper's."""
+
+    seed: int = 1
+    """Decides the first weights, the order of the examples and what dropout drops."""
+    batch_size: int = 32
+    """Questions per update."""
+    learning_rate: float = 5e-4
+    """Adam's, in the first two epochs; it is halved at the start of every later one."""
+    clip: float = 10.0
+    """The largest norm of a gradient; a longer one is shortened to it."""
+    max_epochs: int = 10
+    """Training also stops after an epoch without a new best validation accuracy."""
+    max_minutes: float | None = None
+    """A time budget: the learning rate falls to zero over its second half, then training stops."""
+    fraction: float = 1.0
+    """Share of the training questions to use, chosen by the seed."""
+    validate_every: int = 500
+    """Updates between two validations; there is also one at the end of every epoch."""
+    validation_examples: int | None = None
+    """Validate on this many questions, chosen by the seed; on all if not given."""
+    log_every: int = 50
+    """Updates between two lines of metrics."""
+
+    def __post_init__(self) -> None:
+        for name in ("batch_size", "max_epochs", "validate_every", "log_every"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} = {getattr(self, name)} is too small; use 1 or more")
+        for name in ("learning_rate", "clip", "max_minutes", "validation_examples"):
+            if (value := getattr(self, name)) is not None and not value > 0:
+                raise ConfigError(f"{name} = {value} is not positive")
+        if not 0 < self.fraction <= 1:
+            raise ConfigError(f"fraction = {self.fraction} is not a share; use more than 0, at most 1")
+
+    def rate(self, epoch: int, seconds: float) -> float:
+        """The learning rate in this epoch, counted from 0, so many seconds after the start."""
+        rate = self.learning_rate * 0.5 ** max(0, epoch - 1)
+        if self.max_minutes is not None:
+            rate = min(rate, 2 * self.learning_rate * max(0.0, 1 - seconds / (60 * self.max_minutes)))
+        return rate
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where a run stands; with the weights and Adam's moments, all it needs to go on."""
+
+    epoch: int = 0
+    batch: int = 0
+    """Batches of this epoch that are done."""
+    step: int = 0
+    """Updates done in all."""
+    examples: int = 0
+    best_accuracy: float = -1.0
+    best_step: int = 0
+    best_epoch: int = 0
+    metrics_bytes: int = 0
+    """Length of the metrics file; what a killed run wrote after that is cut off."""
+    seconds: float = 0.0
+    finished: bool = False
+
+
+class Run:
+    """One training run, in a folder of its own."""
+
+    def __init__(
+        self,
+        folder: Path,
+        checkpoint: Checkpoint,
+        config: TrainConfig,
+        training: Sequence[Example],
+        validation: Sequence[Example],
+        lengths: NDArray[np.int32],
+        *,
+        on_metrics: Callable[[dict[str, Any]], None] = lambda metrics: None,
+    ) -> None:
+        """`checkpoint` is the reader to train, `lengths` the document lengths of the training examples."""
+        self.folder = folder
+        self.checkpoint = checkpoint
+        self.reader = checkpoint.reader
+        self.config = config
+        self.training = training
+        self.validation = validation
+        self.lengths = lengths
+        self.on_metrics = on_metrics
+        self.weights = {name: p for name, p in self.reader.named_parameters() if p.requires_grad}
+        self.adam = torch.optim.Adam(self.weights.values(), lr=config.learning_rate)
+        self.position = Position()
+        self.window: list[dict[str, float]] = []  # what was measured since the last line of metrics
+
+    def train(self, stop: Callable[[], bool] = lambda: False) -> Position:
+        """Train until the recipe says stop, or `stop()` does; then the state is saved and training can be resumed."""
+        begun = monotonic() - self.position.seconds
+        while not self.position.finished:
+            batches = length_batches(self.lengths, self.config.batch_size, seed=[self.config.seed, self.position.epoch])
+            for members, batch in self.prefetched(batches[self.position.batch :]):
+                now = monotonic() - begun
+                self.position = replace(self.position, seconds=now)
+                self.window.append(self.update(members, batch))
+                last = self.position.batch == len(batches)
+                late = self.config.max_minutes is not None and now >= 60 * self.config.max_minutes
+                logs = self.position.step % self.config.log_every == 0 or last or late
+                validates = self.position.step % self.config.validate_every == 0 or last or late
+                if logs:
+                    self.log(averages(self.window))
+                    self.window = []
+                if validates:
+                    self.validate()
+                if last:
+                    self.end_epoch()
+                if late:
+                    self.position = replace(self.position, finished=True)
+                stopped = stop()
+                if logs or validates or stopped:
+                    self.save_state()
+                if late or stopped:
+                    return self.position
+        return self.position
+
+    def prefetched(self, batches: Sequence[NDArray[np.int64]]) -> Iterator[tuple[list[Example], Batch]]:
+        """The batches, each made ready while the one before is computed."""
+
+        def ready(indices: NDArray[np.int64]) -> tuple[list[Example], Batch]:
+            examples = [self.training[int(i)] for i in indices]
+            return examples, self.checkpoint.collator(examples)
+
+        with ThreadPoolExecutor(1) as worker:
+            upcoming = None
+            for indices in batches:
+                current, upcoming = upcoming, worker.submit(ready, indices)
+                if current is not None:
+                    yield current.result()
+            if upcoming is not None:
+                yield upcoming.result()
+
+    def update(self, examples: list[Example], batch: Batch) -> dict[str, float]:
+        """One step of Adam; returns what was measured on the way."""
+        position, config = self.position, self.config
+        rate = config.rate(position.epoch, position.seconds)
+        for group in self.adam.param_groups:
+            group["lr"] = rate
+        self.reader.train()
+        # What dropout drops depends on the seed and the step alone, so a resumed run drops the same.
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed((config.seed << 32) + position.step)
+            log_probabilities = self.reader(batch).log_probabilities
+        loss = functional.nll_loss(log_probabilities, batch.answer)
+        self.adam.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        norm = nn.utils.clip_grad_norm_(self.weights.values(), config.clip)
+        if not (loss.isfinite() and norm.isfinite()):
+            names = ", ".join(example.id for example in examples)
+            raise TrainingError(
+                f"the loss is {loss.item()} and the gradient's norm {norm.item()} at update {position.step + 1}; "
+                f"nothing was overwritten. Look at these examples, or lower train.learning_rate: {names}"
+            )
+        self.adam.step()
+        self.position = replace(
+            position, batch=position.batch + 1, step=position.step + 1, examples=position.examples + len(examples)
+        )
+        return {
+            "loss": loss.item(),
+            "accuracy": (log_probabilities.argmax(dim=1) == batch.answer).float().mean().item(),
+            "gradient_norm": norm.item(),
+            "padding": 1 - batch.document_mask.float().mean().item(),
+            "learning_rate": rate,
+        }
+
+    def validate(self) -> None:
+        """Measure the reader on the validation questions and keep it if it is the best so far."""
+        predictor = Predictor(self.reader, self.checkpoint.collator)
+        report = evaluate(predictor.answer_many(self.validation, batch_size=self.config.batch_size))
+        self.log({f"validation_{name}": value for name, value in asdict(report).items()})
+        if report.accuracy > self.position.best_accuracy:
+            position = self.position
+            self.position = replace(
+                position, best_accuracy=report.accuracy, best_step=position.step, best_epoch=position.epoch
+            )
+            notes = {**self.checkpoint.notes, "validation": asdict(report), "trained": asdict(self.position)}
+            save(replace(self.checkpoint, notes=notes), self.folder / BEST)
+
+    def end_epoch(self) -> None:
+        """Go to the next epoch, or finish: after the last, or after one without a new best."""
+        position = self.position
+        over = position.epoch + 1 >= self.config.max_epochs or position.best_epoch < position.epoch
+        self.position = replace(position, epoch=position.epoch + 1, batch=0, finished=over)
+
+    def log(self, measured: dict[str, Any]) -> None:
+        """Append a line to the metrics."""
+        position = self.position
+        line = {"step": position.step, "epoch": position.epoch + 1, "examples": position.examples, **measured}
+        line["examples_per_second"] = round(position.examples / max(position.seconds, 1e-9), 2)
+        with (self.folder / METRICS).open("ab") as file:
+            file.write(json.dumps(line).encode() + b"\n")
+            self.position = replace(position, metrics_bytes=file.tell())
+        self.on_metrics(line)
+
+    def save_state(self) -> None:
+        """Write the state beside the old one, then put it in its place: a torn write leaves the old one usable."""
+        tensors: dict[str, Tensor] = {}
+        for name, weight in self.weights.items():
+            tensors[f"weights/{name}"] = weight.detach()
+            for key, value in self.adam.state.get(weight, {}).items():
+                tensors[f"adam/{key}/{name}"] = value
+        target, new = self.folder / STATE, self.folder / f".{STATE}.new"
+        try:
+            save_file(
+                tensors,
+                new,
+                metadata={"position": json.dumps(asdict(self.position)), "window": json.dumps(self.window)},
+            )
+            with new.open("rb") as file:
+                os.fsync(file.fileno())
+            new.replace(target)
+        except (OSError, SafetensorError) as error:
+            new.unlink(missing_ok=True)
+            raise CheckpointError(
+                f"{target}: the state cannot be written ({error}); the one before is still there: "
+                "free some room and resume"
+            ) from error
+
+    def load_state(self) -> None:
+        """Go back to the saved state, and to the metrics of that moment."""
+        recover_folder(self.folder / BEST)
+        path = self.folder / STATE
+        if not path.exists():  # killed before the first state: begin anew
+            (self.folder / METRICS).unlink(missing_ok=True)
+            return
+        try:
+            with safe_open(path, framework="pt") as file:
+                self.position = Position(**json.loads(file.metadata()["position"]))
+                self.window = json.loads(file.metadata()["window"])
+                for name, weight in self.weights.items():
+                    with torch.no_grad():
+                        weight.copy_(file.get_tensor(f"weights/{name}"))
+                    prefix = "adam/{}/" + name
+                    self.adam.state[weight] = {
+                        key: file.get_tensor(prefix.format(key)) for key in ("step", "exp_avg", "exp_avg_sq")
+                    }
+        except (SafetensorError, KeyError, TypeError, RuntimeError, ValueError) as error:
+            raise CheckpointError(
+                f"{path}: this state does not fit the run ({error}); were settings changed since? "
+                "Resume with the settings of the run, or begin a new one in another folder"
+            ) from error
+        with (self.folder / METRICS).open("ab") as metrics:
+            metrics.truncate(self.position.metrics_bytes)
+
+
+def averages(window: list[dict[str, float]]) -> dict[str, float]:
+    """The mean of each number over some updates; the learning rate is the last."""
+    means = {name: sum(line[name] for line in window) / len(window) for name in window[0]}
+    return {**means, "learning_rate": window[-1]["learning_rate"]}
+
+
+def usable(examples: Iterable[Example], fraction: float, seed: int) -> tuple[NDArray[np.int64], int]:
+    """Which examples to train on, and how many were left out because their answer is not in their document."""
+    able = []
+    total = 0
+    for example in examples:
+        if trainable(example):
+            able.append(total)
+        total += 1
+    if not able:
+        raise TrainingError("no training question has its answer in its document; look at it with gareader describe")
+    chosen = np.array(able, dtype=np.int64)
+    if fraction < 1:
+        count = max(1, round(fraction * len(able)))
+        chosen = np.sort(np.random.default_rng(seed).permutation(chosen)[:count])
+    return chosen, total - len(able)
+
+
+def trainable(example: Example) -> bool:
+    """Whether the answer is known and in the document."""
+    return example.answer is not None and not set(example.document).isdisjoint(example.candidates[example.answer])

@@ -1,0 +1,244 @@
+"""GloVe and word2vec files to a word table; a random vector of its own for every other word."""
+
+import hashlib
+import re
+import threading
+import zlib
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from gzip import GzipFile
+from io import BufferedReader, FileIO
+from itertools import chain, takewhile
+from lzma import LZMAError, LZMAFile
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from gareader.errors import VectorsError
+from gareader.vocabulary import Vocabulary
+
+Floats = npt.NDArray[np.float32]
+
+_Record = tuple[bytes, Floats, int | None]
+"""A word, its vector, and its line in a file that has lines."""
+
+_BLOCK = 1 << 20
+_CONTROLS = bytes(range(32)).translate(None, b"\t\n\r")
+_HEADER = re.compile(rb"\d{1,12} [1-9]\d{0,4}\s*")
+_AGAIN = "get the file again"
+
+
+class _PerThread(threading.local):
+    """A RandomState takes 0.1 ms to make and 0.01 ms to seed again."""
+
+    def __init__(self) -> None:
+        self.state = np.random.RandomState(0)
+
+
+_PER_THREAD = _PerThread()
+
+
+def random_vector(word: str, width: int, seed: int) -> Floats:
+    """N(0, 1) per component from the word and the seed alone: the same in every process, run and version of numpy."""
+    digest = hashlib.blake2b(f"{seed} {word}".encode("utf-8", "surrogatepass"), digest_size=32).digest()
+    state = _PER_THREAD.state  # not a Generator: only the stream of RandomState is promised never to change
+    state.seed(np.frombuffer(digest, "<u4"))
+    return state.standard_normal(width).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class WordTable:
+    """One row per word: first those with a pretrained vector, then those with a random one."""
+
+    vocabulary: Vocabulary
+    matrix: Floats
+    """(V, width)"""
+    exact: int
+    """Words whose vector was found as they are written."""
+    lowered: int
+    """Words whose vector was found in lower case only."""
+
+    @property
+    def pretrained(self) -> int:
+        """How many words have a vector of the file; they are the first ones."""
+        return self.exact + self.lowered
+
+    @property
+    def random(self) -> int:
+        """How many words have a random vector."""
+        return len(self.vocabulary) - self.pretrained
+
+
+def word_table(
+    words: Collection[str], path: Path | str | None, *, width: int = 100, seed: int, every_vector: bool = False
+) -> WordTable:
+    """A row for each word: its vector in the file, else that of its lower-case form, else a random one.
+
+    With `every_vector` each other word of the file has a row too, for text of other kinds than the corpus.
+    """
+    vectors: dict[str, Floats] = {}
+    if path is not None:
+        found = read_vectors(path, None if every_vector else words)
+        if found.width != width:
+            raise VectorsError(f"its vectors have {found.width} numbers, not {width}; ask for that width", path)
+        vectors = found.vectors
+    exact = [word for word in words if word in vectors]
+    others = [word for word in words if word not in vectors]
+    lowered = [word for word in others if word.lower() in vectors]
+    unknown = [word for word in others if word.lower() not in vectors]
+    if every_vector:
+        exact = list(dict.fromkeys([*exact, *vectors]))
+    vocabulary = Vocabulary([*exact, *lowered, *unknown])
+    matrix = np.empty((len(vocabulary), width), np.float32)
+    for row, word in enumerate(vocabulary):
+        vector = vectors.get(word, vectors.get(word.lower()))
+        matrix[row] = random_vector(word, width, seed) if vector is None else vector
+    return WordTable(vocabulary, matrix, len(exact), len(lowered))
+
+
+@dataclass(frozen=True)
+class WordVectors:
+    """What a vector file holds of the words looked for."""
+
+    width: int
+    vectors: dict[str, Floats]
+
+
+def read_vectors(path: Path | str, words: Collection[str] | None = None) -> WordVectors:
+    """The vectors of these words and of their lower-case forms, or all; if a word stands twice, the first counts."""
+    path = Path(path)
+    wanted = None
+    if words is not None:
+        wanted = {form.encode(errors="replace") for word in words for form in (word, word.lower())}
+    vectors: dict[str, Floats] = {}
+    with _opened(path) as file:
+        width, records = _records(file, path, wanted)
+        for word, vector, line in records:
+            if not np.isfinite(vector).all():
+                name = word.decode(errors="replace")
+                raise VectorsError(f"the vector of {name!r} holds a number that is not finite; {_AGAIN}", path, line)
+            try:
+                vectors.setdefault(word.decode(), vector)
+            except UnicodeDecodeError:
+                continue  # real word2vec files hold broken words, which no text can ask for
+    return WordVectors(width, vectors)
+
+
+def _records(file: BufferedReader, path: Path, wanted: set[bytes] | None) -> tuple[int, Iterator[_Record]]:
+    """The width of the vectors and those that are wanted, from a file of any of the three kinds."""
+    lines = iter(partial(file.readline, _BLOCK), b"")
+    first = next(lines, b"")
+    header = first.split()
+    if _HEADER.fullmatch(first):
+        count, width = map(int, header)
+        if _is_text(file.peek().partition(b" ")[2][: 4 * width]):
+            return width, _text(lines, path, wanted, width, count)
+        return width, _binary(file, path, wanted, width, count)
+    if not first:
+        raise VectorsError(f"the file is empty; {_AGAIN}", path)
+    width = min(len(header) - 1, sum(1 for _ in takewhile(_is_number, reversed(header))))
+    if width < 2:
+        shape = "each line a word and its numbers (GloVe), or word2vec text or binary"
+        raise VectorsError(f"this is no file of word vectors; expected {shape}", path, 1)
+    return width, _text(chain([first], lines), path, wanted, width, None)
+
+
+def _text(
+    lines: Iterable[bytes], path: Path, wanted: set[bytes] | None, width: int, count: int | None
+) -> Iterator[_Record]:
+    # GloVe has words with spaces, such as ". . .": their first pieces are looked for, then the whole word
+    heads = None if wanted is None else {word.split(b" ", 1)[0] for word in wanted}
+    found = 0
+    for number, line in enumerate(lines, 1 if count is None else 2):
+        body = line.rstrip(b" \r\n")  # word2vec leaves a space at the end of each line
+        if body.count(b" ") != width:
+            if not body:
+                continue
+            _check_width(line, path, number, width)
+        found += 1
+        if heads is not None and body[: body.find(b" ")] not in heads:
+            continue
+        word, *numbers = body.rsplit(b" ", width)
+        if wanted is None or word in wanted:
+            yield word, _floats(numbers, path, number), number
+    if count not in (None, found):
+        raise VectorsError(f"the first line promises {count} words, but there are {found}; {_AGAIN}", path, 1)
+
+
+def _binary(file: BufferedReader, path: Path, wanted: set[bytes] | None, width: int, count: int) -> Iterator[_Record]:
+    data, position, size = b"", 0, 4 * width
+    for number in range(1, count + 1):
+        while (space := data.find(b" ", position)) < 0 or len(data) < space + 1 + size:
+            more = file.read(_BLOCK) if len(data) - position < size + _BLOCK else b""
+            if not more:
+                raise VectorsError(f"cut off in word {number} of {count} that its first line promises; {_AGAIN}", path)
+            data, position = data[position:] + more, 0
+        word = data[position:space].lstrip(b"\n")  # some writers end each vector with a line break
+        position = space + 1 + size
+        if wanted is None or word in wanted:
+            yield word, np.frombuffer(data, "<f4", width, space + 1).astype(np.float32), None
+    if (data[position:] + file.read(_BLOCK)).strip(b"\n"):
+        raise VectorsError(f"it goes on after the {count} words that its first line promises; {_AGAIN}", path)
+
+
+def _check_width(line: bytes, path: Path, number: int, width: int) -> None:
+    """Complain about a line with other than one space per number, unless it is a word with spaces in it."""
+    fields = line.split()
+    numbers = sum(1 for _ in takewhile(_is_number, reversed(fields[1:])))
+    if numbers < width and not line.endswith(b"\n"):
+        raise VectorsError(f"this line is cut off: {numbers} numbers where {width} are due; {_AGAIN}", path, number)
+    if numbers != width:
+        raise VectorsError(f"{numbers} numbers where {width} are due; {_AGAIN}", path, number)
+
+
+def _floats(fields: list[bytes], path: Path, line: int) -> Floats:
+    try:
+        with np.errstate(over="ignore"):  # too large for float32 is infinite, which the caller refuses
+            return np.array(list(map(float, fields)), np.float32)
+    except ValueError:
+        wrong = next(field for field in fields if not _is_number(field))
+        raise VectorsError(f"{wrong.decode(errors='replace')!r} is not a number", path, line) from None
+
+
+def _is_number(field: bytes) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_text(sample: bytes) -> bool:
+    """Whether bytes behind the first word are digits or binary floats, which soon have a byte that no text has."""
+    try:
+        sample.decode()
+    except UnicodeDecodeError as error:
+        if error.end < len(sample):
+            return False
+    return len(sample.translate(None, _CONTROLS)) == len(sample)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BufferedReader]:
+    """The file, uncompressed; whatever damage shows while it is read is a VectorsError."""
+    try:
+        with FileIO(path) as raw:
+            magic = raw.read(6)
+            raw.seek(0)
+            if magic.startswith(b"PK\x03\x04"):
+                raise VectorsError("this is a zip archive; unpack it and name one of its files", path)
+            if magic.startswith(b"\x1f\x8b"):
+                with GzipFile(fileobj=raw) as unzipped:
+                    yield BufferedReader(unzipped, _BLOCK)
+            elif magic == b"\xfd7zXZ\x00":
+                with LZMAFile(raw) as unpacked:
+                    yield BufferedReader(unpacked, _BLOCK)
+            else:
+                yield BufferedReader(raw, _BLOCK)
+    except FileNotFoundError:
+        raise VectorsError("there is no such file; check the path", path) from None
+    except (EOFError, zlib.error, LZMAError, OSError) as error:
+        raise VectorsError(f"cannot be read ({error}); {_AGAIN}", path) from error

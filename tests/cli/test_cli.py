@@ -1,0 +1,149 @@
+"""The command as a user meets it: output, errors, exit codes, help."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cyclopts import App
+
+from gareader.cli import app
+
+PROJECT = Path(__file__).parents[2]
+DATA = PROJECT / "tests" / "data"
+
+
+def gareader(*arguments, cwd=PROJECT, **options):
+    command = [sys.executable, "-m", "gareader", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, **options)
+
+
+def commands(group: App, name=()):
+    """Every command with its function, from `gareader` down."""
+    for word in group:
+        if not word.startswith("-"):
+            below = group[word]
+            if below.default_command:
+                yield " ".join((*name, word)), below.default_command
+            yield from commands(below, (*name, word))
+
+
+COMMANDS = dict(commands(app))
+
+
+def test_the_commands():
+    assert {"describe", "prepare", "demo", "bench prepare"} <= COMMANDS.keys()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_example_in_the_help_runs(name, tmp_path):
+    example = re.search(r"Example: `gareader (.+)`", COMMANDS[name].__doc__)
+    assert example, "every command's help has an example"
+    assert example[1].startswith(name)
+    assert f"gareader {name}" in gareader(*name.split(), "--help").stdout
+    (tmp_path / "tests").symlink_to(PROJECT / "tests")
+    run = gareader(*example[1].split(), cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout
+    assert run.stderr == ""  # no progress where stderr is no terminal
+
+
+def imported(code, *names):
+    """Which of the modules are imported after the code ran in a fresh process."""
+    code += f"\nimport sys; print([name for name in {names} if name in sys.modules], file=sys.stderr)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return run.stdout, run.stderr
+
+
+def test_help_answers_without_torch():
+    code = "from gareader.cli import app; app(['--help'], result_action='return_value')"
+    printed, modules = imported(code, "torch", "nltk", "pyarrow", "scipy")
+    assert "describe" in printed
+    assert modules == "[]\n"
+
+
+def test_nothing_below_batching_imports_torch():
+    code = "import gareader.config, gareader.significance, gareader.statistics, gareader.store, gareader.vectors"
+    assert imported(code, "torch")[1] == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["describe"], 2, "corpus"),
+        (["describe", "a", "--nonsense"], 2, "--nonsense"),
+        (["describ"], 2, "describ"),
+        (["prepare", "a"], 2, "out"),
+        (["describe", "nowhere.txt"], 1, "gareader: nowhere.txt: there is no such file or folder; check the path"),
+        (["describe", DATA / "cbt.txt", "--format", "cbd"], 1, "did you mean 'cbt'?"),
+        (["prepare", DATA / "cbt.txt", "--out", "no/such/folder/x.arrow"], 1, "no/such/folder/x.arrow"),
+    ],
+)
+def test_errors_and_exit_codes(arguments, code, message):
+    run = gareader(*arguments)
+    assert run.returncode == code
+    assert run.stdout == ""
+    assert message in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_describe_prints_json_for_programs():
+    run = gareader("describe", DATA / "cbt.txt", DATA / "questions.jsonl", "--json")
+    first, second = map(json.loads, run.stdout.splitlines())
+    assert {
+        "examples",
+        "vocabulary",
+        "document_words_mean",
+        "document_words_max",
+        "query_words_mean",
+        "candidates_mean",
+        "answer_in_document",
+        "most_frequent_accuracy",
+        "skipped",
+    } <= first.keys()
+    assert Path(second["corpus"]).name == "questions.jsonl"
+
+
+def test_bad_examples_stop_or_are_listed_and_counted(tmp_path):
+    good = [line for line in (DATA / "questions.jsonl").read_text().splitlines() if line]
+    file = tmp_path / "mixed.jsonl"
+    file.write_text("\n".join([good[0], '{"document": "no query"}', "{broken", *good[1:]]) + "\n")
+    stopped = gareader("describe", file)
+    assert stopped.returncode == 1
+    assert f"{file}:2: the key 'query' is missing" in stopped.stderr
+    listed = gareader("describe", file, "--skip-bad", "--json")
+    assert listed.returncode == 0
+    assert json.loads(listed.stdout)["skipped"] == 2
+    assert json.loads(listed.stdout)["examples"] == len(good)
+    assert f"skipped: {file}:2:" in listed.stderr
+    assert f"skipped: {file}:3:" in listed.stderr
+
+
+def test_a_prepared_corpus_describes_like_its_source(tmp_path):
+    out = tmp_path / "cbt.arrow"
+    run = gareader("prepare", DATA / "cbt.txt", "--out", out)
+    assert run.returncode == 0
+    assert re.fullmatch(rf"{re.escape(str(out))}: \d+ examples, \d+ words, 0 bad examples skipped\n", run.stdout)
+    one, other = (json.loads(gareader("describe", path, "--json").stdout) for path in (DATA / "cbt.txt", out))
+    assert {**one, "corpus": ""} == {**other, "corpus": ""}
+
+
+def test_a_closed_pipe_is_no_traceback():
+    with subprocess.Popen(
+        [sys.executable, "-m", "gareader", "describe", DATA / "cbt.txt"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=PROJECT,
+    ) as process:
+        process.stdout.close()
+        assert "Traceback" not in process.stderr.read()
+
+
+def test_bench_prepare_prints_json():
+    result = json.loads(gareader("bench", "prepare", DATA / "cbt.txt", "--repeats", "2", "--json").stdout)
+    assert len(result["bare_seconds"]) == len(result["prepare_seconds"]) == 2
+    assert result["share_of_bare_speed"] > 0
+    assert result["peak_memory_mb"] > 1

@@ -1,0 +1,69 @@
+"""Token embeddings against L(w) ‖ C(w)."""
+
+import numpy as np
+import pytest
+import torch
+
+import reference
+from gareader.batching import Collator
+from gareader.nn.embedding import CharacterEmbedding, TokenEmbedding
+from gareader.vectors import random_vector
+from gareader.vocabulary import Alphabet, Vocabulary
+
+WORDS = ["cat", "a", "incomprehensibilities", "dog"]
+ALPHABET = Alphabet.of(WORDS)
+
+
+def model(cell="paper"):
+    generator = torch.Generator().manual_seed(3)
+    characters = CharacterEmbedding(len(ALPHABET), cell=cell, generator=generator).double()
+    torch.nn.init.normal_(characters.table, generator=generator)
+    torch.nn.init.normal_(characters.bias, generator=generator)
+    return characters
+
+
+def composed(characters, word, cell="paper"):
+    """C(w) by the reference."""
+    table, weight, bias = (t.detach().numpy() for t in (characters.table, characters.weight, characters.bias))
+    return reference.character_embedding(
+        ALPHABET.encode(word, 10), table, *reference.gru_parameters(characters.gru), weight, bias, cell
+    )
+
+
+@pytest.mark.parametrize("cell", ["paper", "cudnn"])
+def test_characters_equal_the_equation(cell):
+    characters = model(cell)
+    _, types = Collator(Vocabulary(WORDS), ALPHABET, width=4, seed=0).types(WORDS)
+    got = characters(types.characters, types.character_mask)
+    for row, word in enumerate(WORDS):
+        np.testing.assert_allclose(got[row].detach().numpy(), composed(characters, word, cell), rtol=1e-9, atol=1e-12)
+
+
+def test_only_the_first_ten_characters_count():
+    collator = Collator(Vocabulary([]), ALPHABET, width=4, seed=0)
+    _, types = collator.types(["incomprehensibilities", "incomprehe", "incompreh"])
+    first, second, third = model()(types.characters, types.character_mask)
+    assert torch.equal(first, second)
+    assert not torch.equal(second, third)
+
+
+def test_tokens_are_word_vectors_beside_characters():
+    table = torch.randn(2, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    collator = Collator(Vocabulary(["dog", "cat"]), ALPHABET, width=4, seed=5)
+    rank, types = collator.types(WORDS)
+    characters = model()
+    got = TokenEmbedding(table, characters, update_words=False)(types).detach().numpy()
+    for word, row in zip(WORDS, rank, strict=True):
+        vector = {"dog": table[0].numpy(), "cat": table[1].numpy()}.get(word)
+        vector = random_vector(word, 4, 5) if vector is None else vector
+        expected = np.concatenate([vector, composed(characters, word)])
+        np.testing.assert_allclose(got[row], expected, rtol=1e-9, atol=1e-12)
+
+
+def test_word_table_is_fixed_or_updated():
+    _, types = Collator(Vocabulary(["dog", "cat"]), ALPHABET, width=4, seed=5).types(["cat", "new"])
+    fixed = TokenEmbedding(torch.ones(2, 4), None, update_words=False)
+    assert not fixed(types).requires_grad
+    updated = TokenEmbedding(torch.ones(2, 4), None, update_words=True)
+    updated(types).sum().backward()
+    assert updated.words.grad.tolist() == [[0] * 4, [1] * 4]

@@ -1,0 +1,134 @@
+"""What every reader must do, run on every variant that changes its code path."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.nn import functional
+
+import synthetic
+from gareader.batching import SPECIAL_WORDS, Collator
+from gareader.examples import PLACEHOLDER, Example
+from gareader.readers import READERS
+from gareader.vocabulary import Alphabet, Vocabulary
+from readers.variants import CHANGES, VARIANTS
+
+VOCABULARY = Vocabulary([*SPECIAL_WORDS, *synthetic.PEOPLE, *synthetic.THINGS, "has", "the", "."])
+ALPHABET = Alphabet.of(VOCABULARY)
+COLLATE = Collator(VOCABULARY, ALPHABET, width=16, seed=3)
+
+every_variant = pytest.mark.parametrize(("reader_class", "config"), VARIANTS.values(), ids=VARIANTS)
+
+
+def build(reader_class, config, seed=0, dtype=torch.float64):
+    generator = torch.Generator().manual_seed(seed)
+    words = torch.randn(len(VOCABULARY), 16, generator=generator)
+    return reader_class(config, words, len(ALPHABET), generator=generator).to(dtype)
+
+
+def answers(reader, examples):
+    """Log-probabilities of each example's candidates, read in one batch."""
+    with torch.no_grad():
+        rows = reader.eval()(COLLATE(examples)).log_probabilities
+    return [row[: len(example.candidates)] for row, example in zip(rows, examples, strict=True)]
+
+
+def assert_same(got, expected):
+    torch.testing.assert_close(got, expected, rtol=1e-9, atol=1e-9)
+
+
+words = st.sampled_from([*synthetic.PEOPLE[:4], *synthetic.THINGS[:2], "has", "new", "Zoë"])
+examples = st.builds(
+    lambda document, before, after, candidates: Example(
+        "drawn", tuple(document), (*before, PLACEHOLDER, *after), tuple(map(tuple, candidates)), None
+    ),
+    st.lists(words, min_size=1, max_size=9),
+    st.lists(words, max_size=3),
+    st.lists(words, max_size=3),
+    st.lists(st.lists(words, min_size=1, max_size=2), min_size=2, max_size=5),
+)
+
+
+@every_variant
+@given(batch=st.lists(examples, min_size=2, max_size=4), data=st.data())
+@settings(max_examples=12, deadline=None)
+def test_neighbours_padding_and_candidate_order_change_nothing(reader_class, config, batch, data):
+    reader = build(reader_class, config)
+    together = answers(reader, batch)
+    for example, got in zip(batch, together, strict=True):
+        assert_same(got, answers(reader, [example])[0])
+        assert not got.isnan().any()
+        present = torch.tensor([any(w in example.document for w in candidate) for candidate in example.candidates])
+        assert got.isneginf().equal(~present)
+        if present.any():
+            assert got.exp().sum().item() == pytest.approx(1)
+        order = data.draw(st.permutations(range(len(got))))
+        permuted = replace(example, candidates=tuple(example.candidates[i] for i in order))
+        assert_same(answers(reader, [permuted])[0], got[order])
+
+
+@every_variant
+def test_every_parameter_gets_a_gradient(reader_class, config):
+    reader = build(reader_class, replace(config, dropout=0.2)).train()
+    unknown = Example("new words", ("Zoë", "has", "the", "yak"), (PLACEHOLDER, "has"), (("Zoë",), ("yak",)), 0)
+    missing = Example("missing", ("Ann", "Ben"), (PLACEHOLDER, "has"), (("Ann",), ("Ben",), ("Dan",)), 0)
+    batch = COLLATE([*synthetic.corpus(8, seed=0), unknown, missing])
+    functional.nll_loss(reader(batch).log_probabilities, batch.answer).backward()
+    for name, parameter in reader.named_parameters():
+        if parameter.requires_grad:
+            assert parameter.grad.isfinite().all(), name
+            assert (parameter.grad != 0).any(), name
+
+
+@every_variant
+def test_a_question_without_candidates_in_the_document_harms_nobody(reader_class, config):
+    reader = build(reader_class, config)
+    good = synthetic.corpus(3, seed=1)
+    lost = Example("lost", ("nothing", "here"), (PLACEHOLDER, "has"), (("Ann",), ("Ben",)), None)
+    batch = COLLATE([*good, lost])
+    output = reader(batch).log_probabilities
+    assert output[3].isneginf().all()
+    functional.nll_loss(output[:3], batch.answer[:3]).backward()
+    assert all(p.grad.isfinite().all() for p in reader.parameters() if p.grad is not None)
+
+
+@every_variant
+def test_saved_and_loaded_weights_give_equal_outputs(reader_class, config, tmp_path):
+    one, other = build(reader_class, config, seed=0), build(reader_class, config, seed=1)
+    batch = synthetic.corpus(3, seed=0)
+    assert not torch.equal(torch.stack(answers(one, batch)), torch.stack(answers(other, batch)))
+    torch.save(one.state_dict(), tmp_path / "weights")
+    other.load_state_dict(torch.load(tmp_path / "weights", weights_only=True))
+    assert torch.equal(torch.stack(answers(one, batch)), torch.stack(answers(other, batch)))
+
+
+@every_variant
+def test_same_seed_same_weights_and_the_world_is_not_seeded(reader_class, config):
+    before = torch.get_rng_state()
+    one, same, other = (build(reader_class, config, seed=seed).state_dict() for seed in (0, 0, 1))
+    assert torch.equal(before, torch.get_rng_state())
+    assert all(torch.equal(one[name], same[name]) for name in one)
+    assert any(not torch.equal(one[name], other[name]) for name in one)
+
+
+LEARNERS = {name: VARIANTS[name] for name in VARIANTS if not name.endswith(("no feature", "four hops"))}
+
+
+@pytest.mark.parametrize(("reader_class", "config"), LEARNERS.values(), ids=LEARNERS)
+def test_learns_who_has_what(reader_class, config):
+    reader = build(reader_class, replace(config, hidden=24), dtype=torch.float32).train()
+    optimiser = torch.optim.Adam([p for p in reader.parameters() if p.requires_grad], lr=0.01)
+    training, unseen = synthetic.corpus(3200, seed=1), synthetic.corpus(200, seed=2)
+    for start in range(0, len(training), 32):
+        batch = COLLATE(training[start : start + 32])
+        optimiser.zero_grad()
+        functional.nll_loss(reader(batch).log_probabilities, batch.answer).backward()
+        optimiser.step()
+    right = sum(int(row.argmax()) == e.answer for row, e in zip(answers(reader, unseen), unseen, strict=True))
+    assert right / len(unseen) > 0.9  # a guess is right in a quarter
+
+
+def test_every_reader_is_under_contract():
+    assert CHANGES.keys() == READERS.keys()

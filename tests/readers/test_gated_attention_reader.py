@@ -1,0 +1,152 @@
+"""The whole Gated-Attention Reader against a literal transcription of the paper, for every variant."""
+
+import numpy as np
+import pytest
+import torch
+
+import reference
+from gareader.batching import Collator
+from gareader.errors import ConfigError
+from gareader.examples import Example
+from gareader.readers.gated_attention_reader import GatedAttentionConfig, GatedAttentionReader, in_query
+from gareader.vectors import random_vector
+from gareader.vocabulary import Alphabet, Vocabulary
+from readers.variants import VARIANTS
+
+QUESTIONS = [
+    Example(
+        "several words, overlapping, one missing",
+        tuple("Mary Ann met Tom . Ann ran , Tom Thumb did not .".split()),
+        tuple("then @placeholder ran home to Tom .".split()),
+        (("Mary", "Ann"), ("Ann",), ("Tom", "Thumb"), ("Nobody",)),
+        1,
+    ),
+    Example("short", ("x", "y", "x"), ("@placeholder",), (("x",), ("y",)), 0),
+]
+KNOWN = ["@begin", "@placeholder", "@end", "Mary", "Ann", "met", "Tom", ".", "ran"]
+WIDTH, SEED = 5, 11
+
+
+def build(config):
+    generator = torch.Generator().manual_seed(1)
+    words = torch.randn(len(KNOWN), WIDTH, dtype=torch.float64, generator=generator)
+    alphabet = Alphabet.of(KNOWN)
+    reader = GatedAttentionReader(config, words, len(alphabet), generator=generator).double()
+    for parameter in reader.parameters():  # far from the small initial values, so that every term counts
+        torch.nn.init.normal_(parameter, 0, 0.7, generator=generator)
+    return reader.eval(), Collator(Vocabulary(KNOWN), alphabet, width=WIDTH, seed=SEED)
+
+
+def transcribed(reader, collator):
+    """The reader's parameters as reference.read wants them."""
+    config, letters = reader.config, reader.embed.characters
+
+    def embed(word):
+        row = collator.vocabulary.get(word)
+        vector = random_vector(word, WIDTH, SEED) if row is None else reader.embed.words[row].detach().numpy()
+        if letters is None:
+            return vector
+        table, weight, bias = (t.detach().numpy() for t in (letters.table, letters.weight, letters.bias))
+        codes, directions = collator.alphabet.encode(word, 10), reference.gru_parameters(letters.gru)
+        composed = reference.character_embedding(codes, table, *directions, weight, bias, config.cell)
+        return np.concatenate([vector, composed])
+
+    return {
+        "embed": embed,
+        "hops": config.hops,
+        "cell": config.cell,
+        "gate": config.gate,
+        "query_attention": config.query_attention,
+        "document": [reference.gru_parameters(gru) for gru in reader.document_grus],
+        "query": [reference.gru_parameters(gru) for gru in reader.query_grus],
+        "feature": None if reader.feature is None else reader.feature.detach().numpy(),
+    }
+
+
+@pytest.mark.parametrize("name", [name for name in VARIANTS if name.startswith("gated-attention:")])
+def test_equals_the_paper(name):
+    reader, collator = build(VARIANTS[name][1])
+    output = reader(collator(QUESTIONS), attention=True)
+    model = transcribed(reader, collator)
+    for b, question in enumerate(QUESTIONS):
+        D, Q = len(question.document), len(question.query) + 2
+        probabilities, alphas, s = reference.read(model, question.document, question.query, question.candidates)
+        got = output.log_probabilities[b, : len(question.candidates)].exp().detach().numpy()
+        np.testing.assert_allclose(got, probabilities, rtol=1e-9, atol=1e-300)
+        np.testing.assert_allclose(output.document_attention[b, :D].detach().numpy(), s, rtol=1e-9)
+        assert len(output.hop_attention) == len(alphas)
+        for got, alpha in zip(output.hop_attention, alphas, strict=True):
+            np.testing.assert_allclose(got[b, :D, :Q].detach().numpy(), alpha, rtol=1e-9)
+
+
+def test_attention_comes_on_request_only():
+    reader, collator = build(GatedAttentionConfig(hidden=4))
+    output = reader(collator(QUESTIONS))
+    assert output.hop_attention == ()
+    assert output.document_attention is None
+
+
+def test_attention_sums_to_one_on_real_tokens():
+    reader, collator = build(GatedAttentionConfig(hidden=4))
+    batch = collator(QUESTIONS)
+    output = reader(batch, attention=True)
+    assert len(output.hop_attention) == 2
+    assert (output.document_attention[~batch.document_mask] == 0).all()
+    torch.testing.assert_close(output.document_attention.sum(-1), torch.ones(2, dtype=torch.float64))
+
+
+def test_question_words_are_found_in_the_document():
+    _, collator = build(GatedAttentionConfig(hidden=4))
+    batch = collator(QUESTIONS)
+    marked = [
+        [word for word, mark in zip(question.document, row.tolist(), strict=False) if mark]
+        for question, row in zip(QUESTIONS, in_query(batch), strict=True)
+    ]
+    assert marked == [["Tom", ".", "ran", "Tom", "."], []]
+
+
+def test_dropout_falls_on_the_gated_attention_only():
+    """Dropped numbers change hops 2 … K, but not the first hop's attention nor a reader of one hop."""
+    for hops, differs in ((1, False), (3, True)):
+        reader, collator = build(GatedAttentionConfig(hidden=4, hops=hops, dropout=0.5))
+        batch = collator(QUESTIONS)
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            dropped = reader.train()(batch, attention=True)
+        kept = reader.eval()(batch, attention=True)
+        same = torch.equal(dropped.log_probabilities, kept.log_probabilities)
+        assert same is not differs
+        if hops == 3:
+            assert torch.equal(dropped.hop_attention[0], kept.hop_attention[0])
+            assert not torch.equal(dropped.hop_attention[1], kept.hop_attention[1])
+
+
+def test_initial_tables():
+    reader = GatedAttentionReader(
+        GatedAttentionConfig(), torch.zeros(1, 100), 1000, generator=torch.Generator().manual_seed(0)
+    )
+    letters = reader.embed.characters
+    assert letters.table.shape == (1000, 25)
+    assert letters.table.std().item() == pytest.approx(0.01, rel=0.05)
+    assert letters.weight.abs().max().item() == pytest.approx((6 / 100) ** 0.5, rel=0.02)  # Glorot's bound, 50 + 50
+    assert (letters.bias == 0).all()
+    assert reader.feature.abs().max().item() < 0.05
+    assert reader.document_grus[0].input_weight.shape == (2, 150, 384)
+    assert reader.document_grus[2].input_weight.shape == (2, 258, 384)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"gate": "multipy"}, "gate = 'multipy' is not known; did you mean 'multiply'?"),
+        ({"query_attention": "tokens"}, "query_attention = 'tokens' is not known; did you mean 'token'?"),
+        ({"cell": "lasagne"}, "cell = 'lasagne' is not known; known: cudnn, paper"),
+        ({"hops": 0}, "hops = 0 is too small; use 1 or more"),
+        ({"hidden": 0}, "hidden = 0 is too small"),
+        ({"dropout": 1.0}, "dropout = 1.0 is not a share"),
+    ],
+)
+def test_impossible_settings(setting, message):
+    with pytest.raises(ConfigError) as error:
+        GatedAttentionConfig(**setting)
+    assert message in str(error.value)

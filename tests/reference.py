@@ -1,0 +1,134 @@
+"""The paper's equations, word for word, for one example: loops over numpy vectors in float64, nothing batched.
+
+Written from the paper's text alone and used only to check the real layers. Vectors are columns, as on the page.
+"""
+
+import numpy as np
+
+
+def sigmoid(a):
+    return 1 / (1 + np.exp(-a))
+
+
+def softmax(scores):
+    powers = np.exp(scores - np.max(scores))
+    return powers / powers.sum()
+
+
+def gru_step(x, h, p):
+    """p: W_r U_r b_r W_z U_z b_z W_h U_h b_h."""
+    r = sigmoid(p["W_r"] @ x + p["U_r"] @ h + p["b_r"])
+    z = sigmoid(p["W_z"] @ x + p["U_z"] @ h + p["b_z"])
+    h_tilde = np.tanh(p["W_h"] @ x + p["U_h"] @ (r * h) + p["b_h"])
+    return (1 - z) * h + z * h_tilde
+
+
+def cudnn_step(x, h, p):
+    """The cell of torch.nn.GRU, from its documentation, with one bias per gate."""
+    r = sigmoid(p["W_r"] @ x + p["b_r"] + p["U_r"] @ h)
+    z = sigmoid(p["W_z"] @ x + p["b_z"] + p["U_z"] @ h)
+    n = np.tanh(p["W_h"] @ x + p["b_h"] + r * (p["U_h"] @ h))
+    return (1 - z) * n + z * h
+
+
+STEPS = {"paper": gru_step, "cudnn": cudnn_step}
+
+
+def gru_parameters(layer):
+    """The two directions of a BiGRU layer as the paper's nine arrays each."""
+    directions = []
+    for d in range(2):
+        named = {}
+        for name, stacked in (
+            ("W", layer.input_weight[d]),
+            ("U", layer.recurrent_weight[d]),
+            ("b", layer.bias[d, 0, 0]),
+        ):
+            for letter, part in zip("rzh", np.split(stacked.detach().numpy(), 3, axis=-1), strict=True):
+                named[f"{name}_{letter}"] = part.T
+        directions.append(named)
+    return directions
+
+
+def gru(X, p, cell):
+    h, H = np.zeros(len(p["b_r"])), []
+    for x in X:
+        h = STEPS[cell](x, h, p)
+        H.append(h)
+    return H
+
+
+def bigru(X, forward, backward, cell="paper"):
+    """Equation 1: [h^f_1 ‖ h^b_T, …, h^f_T ‖ h^b_1]."""
+    T = len(X)
+    h_f, h_b = gru(X, forward, cell), gru(X[::-1], backward, cell)
+    return [np.concatenate([h_f[i], h_b[T - 1 - i]]) for i in range(T)]
+
+
+def character_embedding(characters, table, forward, backward, W, b, cell="paper"):
+    """C(w) = W z + b with z = z^f ‖ z^b, the last outputs of both directions over the first ten characters."""
+    X = [table[c] for c in characters[:10]]
+    z = np.concatenate([gru(X, forward, cell)[-1], gru(X[::-1], backward, cell)[-1]])
+    return W @ z + b
+
+
+def token_attention(d_i, Q):
+    """Equation 5 and the line below it: α_i and q̃_i."""
+    alpha = softmax(np.array([q @ d_i for q in Q]))
+    return sum(a * q for a, q in zip(alpha, Q, strict=True)), alpha
+
+
+def whole_query(Q):
+    """Final forward state beside final backward state."""
+    n = len(Q[0]) // 2
+    return np.concatenate([Q[-1][:n], Q[0][n:]])
+
+
+def gate(d_i, q_i, kind):
+    """Equation 6 and its two alternatives."""
+    if kind == "multiply":
+        return d_i * q_i
+    if kind == "add":
+        return d_i + q_i
+    assert kind == "concatenate"
+    return np.concatenate([d_i, q_i])
+
+
+def candidate_probabilities(s, document, candidates):
+    """Equation 8: Σ of s over the positions where a token of c appears, renormalised over the candidates."""
+    mass = []
+    for candidate in candidates:
+        positions = {i for i, word in enumerate(document) if word in candidate}
+        mass.append(sum(s[i] for i in positions))
+    return np.array(mass) / sum(mass)
+
+
+def read(model, document, query, candidates):
+    """The whole reader for one example; `model` says how (see test_gated_attention_reader.transcribed)."""
+    Y = [model["embed"](word) for word in ["@begin", *query, "@end"]]
+    X = [model["embed"](word) for word in document]
+    alphas = []
+    K = model["hops"]
+    for k in range(K - 1):
+        D = bigru(X, *model["document"][k], model["cell"])
+        if model["query_attention"] == "none":
+            X = D
+            continue
+        Q = bigru(Y, *model["query"][k], model["cell"])
+        X, rows = [], []
+        for d_i in D:
+            if model["query_attention"] == "token":
+                q_i, alpha_i = token_attention(d_i, Q)
+                rows.append(alpha_i)
+            else:
+                q_i = whole_query(Q)
+            X.append(gate(d_i, q_i, model["gate"]))
+        if rows:
+            alphas.append(np.array(rows))
+    if model["feature"] is not None:
+        X = [np.concatenate([x, model["feature"][int(w in query)]]) for x, w in zip(X, document, strict=True)]
+    D = bigru(X, *model["document"][-1], model["cell"])
+    Q = bigru(Y, *model["query"][-1], model["cell"])
+    q_l = Q[1 + query.index("@placeholder")]
+    s = softmax(np.array([q_l @ d for d in D]))
+    return candidate_probabilities(s, document, candidates), alphas, s

@@ -1,0 +1,103 @@
+"""Text to words: what tokenised text, raw text and queries come out as."""
+
+import lzma
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gareader.examples import PLACEHOLDER
+from gareader.text import mark_blank, query_words, tokenise, words
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("Otto  the otter .\n", ["Otto", "the", "otter", "."]),
+        ("five\u00a0o'clock\u2009tea\u3000time\t!", ["five", "o'clock", "tea", "time", "!"]),
+        ("cafe\u0301 .", ["caf\u00e9", "."]),
+        ("", []),
+        (" \u00a0 ", []),
+    ],
+)
+def test_words_of_tokenised_text(line: str, expected: list[str]) -> None:
+    assert list(words(line)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("He didn't see Mr. Brown.", "He did n't see Mr. Brown ."),
+        ("He left. She can't go.", "He left . She ca n't go ."),
+        ('"Well," said she. "I won\'t!"', "`` Well , '' said she . `` I wo n't ! ''"),
+        ("“Stop.” He ran. “Go.”", "`` Stop . '' He ran . `` Go . ''"),
+        ("‘Stop,’ said he. ‘It’s late.’", "` Stop , ' said he . ` It 's late . '"),
+        ("'Stop,' said he. 'It's late.'", "` Stop , ' said he . ` It 's late . '"),
+        ("“‘Go’ is what I said”", "`` ` Go ' is what I said ''"),
+        ("the boys' hats and the boy’s hat", "the boys ' hats and the boy 's hat"),
+        ("'Tis late; ’twas early. Catch ’em! Catch 'em!", "'T is late ; 't was early . Catch 'em ! Catch 'em !"),
+        ("it rose (the one [with] glass)", "it rose -LRB- the one -LSB- with -RSB- glass -RRB-"),
+        ("wait—no – go … now", "wait -- no -- go ... now"),
+        ("Dr. Gray and E. Nesbit, the U.S. and St. Ives", "Dr. Gray and E. Nesbit , the U.S. and St. Ives"),
+        ("He went to the U.S.", "He went to the U.S."),
+        ("Mr.", "Mr."),
+        ("It cost $3,000.50 at 8:30, or 5%.", "It cost $ 3,000.50 at 8:30 , or 5 % ."),
+        ("@entity5's hat (@entity12), “@entity7”.", "@entity5 's hat -LRB- @entity12 -RRB- , `` @entity7 '' ."),
+        ("'@entity5,' said @entity6.", "` @entity5 , ' said @entity6 ."),
+        ("cafe\u0301\u00a0noir", "caf\u00e9 noir"),
+        ("I cannot go.", "I can not go ."),
+        ("", ""),
+    ],
+)
+def test_raw_text_is_tokenised_as_the_treebank_does(text: str, expected: str) -> None:
+    assert " ".join(tokenise(text)) == expected
+
+
+def test_tokenised_text_comes_out_as_it_was() -> None:
+    text = "`` I ca n't swim , '' said Mr. Gray 's aunt -LRB- the old one -RRB- . ` Go ! ' cried Tess ."
+    assert tokenise(text) == words(text)
+
+
+def test_nearly_every_sentence_of_the_corpus_comes_out_as_it_was(shared_data) -> None:
+    with lzma.open(shared_data / "cbt" / "cbt_valid.txt.xz", "rt", encoding="utf-8") as book:
+        sentences = [line for line in book if not line.startswith("_BOOK_TITLE_")][:3000]
+    assert sum(tokenise(sentence) != words(sentence) for sentence in sentences) <= 6
+
+
+@given(st.text())
+def test_tokens_are_words(text: str) -> None:
+    tokens = tokenise(text)
+    assert all(token.split() == [token] for token in tokens)
+    assert not {"\ufdd0", "\ufdd1", "\ufdd2"} & set("".join(tokens))
+
+
+@pytest.mark.parametrize("blank", ["XXXXX", "___", "_______", "@placeholder"])
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("{}'s dog barked.", "@placeholder 's dog barked ."),
+        ("It was {}.", "It was @placeholder ."),
+        ("“{}!” he cried", "`` @placeholder ! '' he cried"),
+        ("\"{}\" ({}), '{}'", "`` @placeholder '' -LRB- @placeholder -RRB- , ` @placeholder '"),
+        ("the {}-haired", "the @placeholder -haired"),
+        ("no blank", "no blank"),
+    ],
+)
+def test_the_blank_of_a_query(blank: str, query: str, expected: str) -> None:
+    assert " ".join(query_words(query.replace("{}", blank))) == expected
+
+
+@pytest.mark.parametrize("query", ["XXXX", "XXXXXX", "__", "a___b", "@placeholders", "xxxxx"])
+def test_what_is_no_blank(query: str) -> None:
+    assert PLACEHOLDER not in query_words(query)
+
+
+def test_the_blank_among_tokens() -> None:
+    assert mark_blank(["XXXXX", "____", "@placeholder", "XXXXX's", "__"]) == (*[PLACEHOLDER] * 3, "XXXXX's", "__")
+
+
+def test_importing_text_does_not_import_nltk() -> None:
+    program = "import sys, gareader.text, gareader.corpora; assert 'nltk' not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -1,0 +1,255 @@
+"""The loop: it learns, it resumes to the bit, and nothing bad is ever written over something good."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+import torch
+
+import synthetic
+from gareader.checkpoint import load
+from gareader.errors import CheckpointError, ConfigError, TrainingError
+from gareader.examples import PLACEHOLDER, Example
+from gareader.experiment import Experiment
+from gareader.predictor import Predictor
+from gareader.store import prepare
+from gareader.training import BEST, METRICS, STATE, TrainConfig, usable
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpus")
+    prepare(synthetic.corpus(640, seed=1), folder / "train.arrow")
+    prepare(synthetic.corpus(60, seed=2), folder / "validation.arrow")
+    return folder
+
+
+def experiment(corpus, reader=None, **train):
+    return Experiment.from_table(
+        {
+            "data": {
+                "train": str(corpus / "train.arrow"),
+                "validation": str(corpus / "validation.arrow"),
+                "vector_width": 12,
+            },
+            "reader": {"hidden": 12, "hops": 2, "dropout": 0.2, **(reader or {})},
+            "train": {"learning_rate": 0.01, "max_epochs": 2, "validate_every": 7, "log_every": 4, **train},
+        }
+    )
+
+
+def metrics(folder, timing=False):
+    lines = [json.loads(line) for line in (folder / METRICS).read_text().splitlines()]
+    return lines if timing else [{k: v for k, v in line.items() if k != "examples_per_second"} for line in lines]
+
+
+def same_run(one, other):
+    """Bit for bit: weights, Adam's moments, metrics and the best reader."""
+    assert (one / BEST / "weights.safetensors").read_bytes() == (other / BEST / "weights.safetensors").read_bytes()
+    states = []
+    for folder in (one, other):
+        data = (folder / STATE).read_bytes()
+        size = int.from_bytes(data[:8], "little")
+        header = json.loads(data[8 : 8 + size])
+        position = json.loads(header.pop("__metadata__")["position"])
+        states.append(
+            (data[8 + size :], header, {k: v for k, v in position.items() if k not in ("seconds", "metrics_bytes")})
+        )
+    assert states[0] == states[1]
+    assert metrics(one) == metrics(other)
+
+
+def test_learns_and_stops_after_an_epoch_without_a_new_best(corpus, tmp_path):
+    run = experiment(corpus, max_epochs=9).run(tmp_path / "run")
+    end = run.train()
+    assert end.best_accuracy > 0.95
+    assert end.finished
+    assert end.epoch < 9
+    assert end.best_epoch == end.epoch - 2  # epochs count from 0, and `epoch` is already the next one
+    loaded = load(tmp_path / "run" / BEST)
+    answers = Predictor(loaded.reader, loaded.collator).answer_many(synthetic.corpus(60, seed=2))
+    assert sum(a.correct for a in answers) / 60 == end.best_accuracy
+    assert loaded.notes["validation"]["accuracy"] == end.best_accuracy
+
+
+def test_metrics_hold_what_was_measured(corpus, tmp_path):
+    experiment(corpus, max_epochs=1).run(tmp_path / "run").train()
+    lines = metrics(tmp_path / "run", timing=True)
+    updates = [line for line in lines if "loss" in line]
+    validations = [line for line in lines if "validation_accuracy" in line]
+    assert [line["step"] for line in updates] == [4, 8, 12, 16, 20]
+    assert [line["step"] for line in validations] == [7, 14, 20]
+    places, measured = "step epoch examples", "loss accuracy gradient_norm padding learning_rate examples_per_second"
+    assert updates[-1].keys() == {*places.split(), *measured.split()}
+    assert updates[0]["examples"] == 4 * 32
+    assert updates[0]["learning_rate"] == 0.01
+    assert {"validation_loss", "validation_interval", "validation_recall"} < validations[0].keys()
+
+
+def test_the_learning_rate_is_halved_after_the_second_epoch():
+    config = TrainConfig()
+    assert [config.rate(epoch, 0) for epoch in range(4)] == [5e-4, 5e-4, 2.5e-4, 1.25e-4]
+
+
+def test_the_learning_rate_falls_to_zero_at_the_end_of_the_budget():
+    config = TrainConfig(max_minutes=10)
+    assert [config.rate(0, 60 * minute) for minute in (0, 5, 7.5, 10, 11)] == pytest.approx([5e-4, 5e-4, 2.5e-4, 0, 0])
+    assert config.rate(2, 0) == 2.5e-4
+
+
+def test_a_time_budget_ends_the_run_with_a_reader(corpus, tmp_path):
+    run = experiment(corpus, max_minutes=1e-6).run(tmp_path / "run")
+    end = run.train()
+    assert (end.step, end.finished) == (1, True)
+    assert load(tmp_path / "run" / BEST).notes["trained"]["step"] == 1
+
+
+@pytest.mark.parametrize("stops", [[1], [3, 7], [7, 8, 20, 21], [19]])
+def test_stopped_and_resumed_is_the_same_to_the_bit(corpus, tmp_path, stops):
+    settings = experiment(corpus)
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    settings.run(whole).train()
+    for number, step in enumerate(stops):
+        run = settings.run(parts, resume=number > 0)
+        assert run.train(lambda run=run, step=step: run.position.step >= step).step == step
+    settings.run(parts, resume=True).train()
+    same_run(whole, parts)
+
+
+CHILD = """
+import sys
+from pathlib import Path
+sys.path.insert(0, {tests!r})
+import torch
+torch.set_num_threads(1)
+from test_training import experiment
+run = experiment(Path({corpus!r})).run(Path({folder!r}), resume={resume})
+run.on_metrics = lambda line: print("line", flush=True)
+run.train()
+print("done", flush=True)
+"""
+
+
+def child(corpus, folder, resume):
+    code = CHILD.format(tests=str(Path(__file__).parent), corpus=str(corpus), folder=str(folder), resume=resume)
+    return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+
+
+def test_killed_and_resumed_is_the_same_to_the_bit(corpus, tmp_path):
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    with child(corpus, whole, resume=False) as process:
+        assert process.stdout.read().endswith("done\n")
+    resume, kills = False, 0
+    for lines in (1, 3, 2, 5):  # lines of metrics seen before the kill, which then falls at no chosen moment
+        with child(corpus, killed, resume) as process:
+            for _ in range(lines):
+                process.stdout.readline()
+            time.sleep(0.02 * lines)
+            process.kill()
+        kills += process.returncode == -signal.SIGKILL
+        resume = True
+    assert kills >= 2
+    with child(corpus, killed, resume=True) as process:
+        assert process.stdout.read().endswith("done\n")
+    same_run(whole, killed)
+
+
+def append(path, data):
+    with path.open("ab") as file:
+        file.write(data)
+
+
+def test_a_torn_state_beside_the_good_one_changes_nothing(corpus, tmp_path):
+    settings = experiment(corpus)
+    whole, torn = tmp_path / "whole", tmp_path / "torn"
+    settings.run(whole).train()
+    run = settings.run(torn)
+    run.train(lambda: run.position.step >= 9)
+    good = (torn / STATE).read_bytes()
+    (torn / f".{STATE}.new").write_bytes(good[: len(good) // 2])
+    append(torn / METRICS, b'{"step": 99, "half a li')
+    settings.run(torn, resume=True).train()
+    same_run(whole, torn)
+
+
+def test_a_full_disk_leaves_the_last_good_state(corpus, tmp_path, monkeypatch):
+    settings = experiment(corpus)
+    run = settings.run(tmp_path / "run")
+    run.train(lambda: run.position.step >= 9)
+    before = (tmp_path / "run" / STATE).read_bytes()
+
+    def full(*args, **kwargs):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("gareader.training.save_file", full)
+    with pytest.raises(CheckpointError, match=r"No space left on device.*the one before is still there"):
+        run.train()
+    monkeypatch.undo()
+    assert (tmp_path / "run" / STATE).read_bytes() == before
+    assert settings.run(tmp_path / "run", resume=True).train().finished
+
+
+def test_a_loss_that_is_no_number_stops_with_the_examples(corpus, tmp_path):
+    run = experiment(corpus).run(tmp_path / "run")
+    run.train(lambda: run.position.step >= 9)
+    before = {name: (tmp_path / "run" / name).read_bytes() for name in (STATE, METRICS)}
+    with torch.no_grad():
+        run.reader.document_grus[0].bias[0, 0, 0, 0] = torch.nan
+    with pytest.raises(TrainingError, match=r"the loss is nan .* nothing was overwritten.*: \d+, \d+"):
+        run.train()
+    assert before == {name: (tmp_path / "run" / name).read_bytes() for name in (STATE, METRICS)}
+
+
+def test_examples_without_their_answer_are_left_out_and_counted():
+    good = synthetic.corpus(3, seed=0)
+    lost = Example("lost", ("x", "y"), (PLACEHOLDER,), (("Ann",), ("x",)), 0)
+    unknown = replace(good[0], answer=None)
+    chosen, left_out = usable([good[0], lost, good[1], unknown, good[2]], 1.0, 0)
+    assert chosen.tolist() == [0, 2, 4]
+    assert left_out == 2
+    with pytest.raises(TrainingError, match="no training question has its answer"):
+        usable([lost], 1.0, 0)
+
+
+def test_a_fraction_is_chosen_by_the_seed():
+    examples = synthetic.corpus(40, seed=0)
+    first, again, other = (usable(examples, 0.5, seed)[0].tolist() for seed in (1, 1, 2))
+    assert len(first) == 20
+    assert first == again != other
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"fraction": 0}, "train.fraction = 0.0 is not a share"),
+        ({"batch_size": 0}, "train.batch_size = 0 is too small"),
+        ({"learning_rate": -1.0}, "train.learning_rate = -1.0 is not positive"),
+        ({"max_minutes": 0}, "train.max_minutes = 0.0 is not positive"),
+    ],
+)
+def test_impossible_settings(corpus, setting, message):
+    with pytest.raises(ConfigError) as error:
+        experiment(corpus, **setting)
+    assert message in str(error.value)
+
+
+def test_a_run_is_not_overwritten_nor_resumed_with_other_settings(corpus, tmp_path):
+    folder = tmp_path / "run"
+    with pytest.raises(TrainingError, match="there is no run to resume here"):
+        experiment(corpus).run(folder, resume=True)
+    experiment(corpus).run(folder)
+    with pytest.raises(TrainingError, match="there is a run already; go on with --resume"):
+        experiment(corpus).run(folder)
+    with pytest.raises(TrainingError, match=r"other settings \(reader.hidden, train.seed\)"):
+        experiment(corpus, {"hidden": 8}, seed=5).run(folder, resume=True)
+
+
+def test_settings_survive_the_table(corpus):
+    settings = experiment(corpus, max_minutes=3.0)
+    assert Experiment.from_table(settings.table()) == settings
+    assert asdict(settings.data)["vectors"] is None
