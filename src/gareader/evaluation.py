@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import exp, inf, log
+from typing import Any
 
 from gareader.examples import Prediction
 from gareader.significance import wilson_interval
@@ -81,3 +82,14 @@ def ensemble(predictions: Sequence[Prediction]) -> Prediction:
     rows = zip(*(prediction.log_probabilities for prediction in predictions), strict=True)
     means = [sum(map(exp, row)) / len(predictions) for row in rows]
     return Prediction(predictions[0].example, tuple(log(mean) if mean else -inf for mean in means))
+
+
+def prediction_record(prediction: Prediction) -> dict[str, Any]:
+    """A prediction as a line of a predictions file."""
+    example = prediction.example
+    return {
+        "id": example.id,
+        "ranking": [list(item) for item in prediction.ranking],
+        "answer": None if example.answer is None else " ".join(example.candidates[example.answer]),
+        "correct": prediction.correct,
+    }

@@ -16,7 +16,7 @@ from gareader.config import Table, from_table
 from gareader.errors import ConfigError, TrainingError, did_you_mean
 from gareader.examples import Example
 from gareader.readers import READERS
-from gareader.store import PreparedCorpus, is_prepared, prepare, read_examples
+from gareader.store import PreparedCorpus, prepare, read_examples
 from gareader.training import Run, TrainConfig, usable
 from gareader.vectors import word_table
 from gareader.vocabulary import Alphabet
@@ -135,11 +135,12 @@ class Experiment:
         self, path: str, prepared: Path, watch: Callable[[Iterable[Example], str], Iterable[Example]]
     ) -> PreparedCorpus:
         """The corpus, memory-mapped: as it is if it is prepared, else prepared once in the run folder."""
-        if is_prepared(Path(path)):
-            return PreparedCorpus.open(path)
         if prepared.exists():
             return PreparedCorpus.open(prepared)
-        return prepare(watch(read_examples(path), f"preparing {path}"), prepared)
+        examples = read_examples(path)
+        if isinstance(examples, PreparedCorpus):
+            return examples
+        return prepare(watch(examples, f"preparing {path}"), prepared)
 
     def untrained(self, training: PreparedCorpus, validation: PreparedCorpus, notes: dict[str, Any]) -> Checkpoint:
         """The reader with its first weights."""

@@ -1,15 +1,20 @@
 """From words to answers: a reader with all it needs to read new text."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
+from pathlib import Path
 
 import torch
 from torch import nn
 
+from gareader import checkpoint
 from gareader.batching import BEGIN, END, Collator
+from gareader.checkpoint import SETTINGS
 from gareader.errors import QuestionError
 from gareader.examples import Attention, Example, Prediction
 from gareader.readers.gated_attention_reader import GatedAttentionConfig, GatedAttentionReader
+from gareader.text import propose_candidates, query_words, tokenise
 from gareader.vocabulary import Alphabet, Vocabulary
 
 WINDOW = 64
@@ -23,7 +28,14 @@ class Predictor:
         self.reader = reader.eval()
         self.collator = collator
 
-    def answer(self, example: Example) -> Prediction:
+    def answer(self, document: str, query: str, candidates: Iterable[str] | None = None) -> Prediction:
+        """The answer to one question in raw text, with the attention that led to it.
+
+        The blank of the query is XXXXX, ___ or @placeholder. Without candidates, the document's names are proposed.
+        """
+        return self.answer_example(question(document, query, candidates))
+
+    def answer_example(self, example: Example) -> Prediction:
         """The answer to one question, with the attention that led to it."""
         prediction = self.predict([example], attention=True)[0]
         if not prediction.answerable:
@@ -58,6 +70,32 @@ class Predictor:
                 seen = Attention(query, hops, output.document_attention[b, :D].numpy())
             predictions.append(Prediction(example, tuple(row[: len(example.candidates)]), seen))
         return predictions
+
+
+def question(document: str, query: str, candidates: Iterable[str] | None = None, id: str = "question") -> Example:
+    """An Example from raw text."""
+    words = tokenise(document)
+    asked = query_words(query)
+    proposed = propose_candidates(words, asked) if candidates is None else [tokenise(text) for text in candidates]
+    if candidates is None and len(proposed) < 2:
+        raise QuestionError("no candidates could be proposed from the document; give them, for example: Tom|Mary Ann")
+    return Example(id, words, asked, tuple(proposed), None)
+
+
+def load(reader: Path | str) -> Predictor:
+    """A trained reader from its folder; the same folder is read once, however often it is asked for."""
+    path = Path(reader).resolve()
+    try:
+        changed = (path / SETTINGS).stat().st_mtime_ns
+    except OSError:
+        changed = 0
+    return _load(path, changed)
+
+
+@lru_cache(maxsize=8)
+def _load(path: Path, changed: int) -> Predictor:  # noqa: ARG001
+    found = checkpoint.load(path)
+    return Predictor(found.reader, found.collator)
 
 
 def untrained(config: GatedAttentionConfig | None = None, *, seed: int = 0) -> Predictor:

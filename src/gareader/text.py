@@ -1,7 +1,8 @@
-"""Text to words: splitting tokenised text, tokenising raw text the Treebank way, and finding the blank of a query."""
+"""Raw text to words in the Treebank's way, the blank of a query, and candidates proposed from a document."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from unicodedata import normalize
 
@@ -15,6 +16,25 @@ _ABBREVIATIONS = (
 
 _BLANK = re.compile(r"(?<!\w)(?:XXXXX|_{3,}|@placeholder)(?!\w)")
 _BLANK_IN_WORD = re.compile(r"(@placeholder)(?!\w)")
+
+_SENTENCE_STARTS = frozenset([".", "!", "?", "``", "`", ":", "--", "...", "''", "'", "-LRB-"])
+"""After these words a capital says nothing about a name."""
+
+_FUNCTION_WORDS = frozenset(
+    """a about above after again against all almost alone along already also although always am among an and another any
+    anybody anyone anything are around as asked at away back be because been before behind being below beneath beside
+    besides between beyond both but by came can come could dear did do does done down each either else enough even ever
+    every everybody everyone everything except few first for from gave get give go goes gone good got great had has have
+    having he her here hers herself him himself his how however i if in indeed into is it its itself just knew know last
+    let like little long look looked made make many may me might mine more most much must my myself near nearly never
+    new next no nobody none nor not nothing now of off often oh old on once one only onto or other others our ours out over
+    own perhaps put quite rather really said same saw say says see seem seemed shall she should since so some somebody
+    someone something soon still such take tell than that the their theirs them themselves then there therefore these
+    they thing things this those though through thus till time to together told too took toward towards two under until
+    up upon us very was way we well went were what whatever when where whether which while who whole whom whose why will
+    with within without would yes yet you your yours yourself""".split()
+)
+"""Words that are no answer by themselves."""
 
 # Unicode noncharacters, reserved for inner use, stand for the signs the tokenizer must not cut at.
 _AT, _PERIOD, _APOSTROPHE = "\ufdd0", "\ufdd1", "\ufdd2"
@@ -68,6 +88,47 @@ def query_words(text: str) -> tuple[str, ...]:
 def mark_blank(tokens: Iterable[str]) -> tuple[str, ...]:
     """The words of a tokenised query, PLACEHOLDER for any way of writing the blank."""
     return tuple(PLACEHOLDER if _BLANK.fullmatch(token) else token for token in tokens)
+
+
+def propose_candidates(document: tuple[str, ...], query: tuple[str, ...], most: int = 10) -> list[tuple[str, ...]]:
+    """Candidate answers from the document itself: its names, the most frequent first, then its other common words."""
+    names = Counter(_names(document))
+    for name in list(names):  # Finch is Captain Finch, if he is ever called that
+        longer = [other for other in names if len(other) > len(name) and set(name) < set(other)]
+        if len(longer) == 1:
+            names[longer[0]] += names.pop(name)
+    asked = {word.lower() for word in query}
+    others = Counter(
+        (word,)
+        for word in document
+        if len(word) > 3 and word.isalpha() and word.islower() and word not in _FUNCTION_WORDS
+    )
+    frequent = [word for word, count in others.most_common() if count > 1 and word[0] not in asked]
+    return [*(name for name, _ in names.most_common()), *frequent][:most]
+
+
+def _names(document: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Runs of capitalised words; at the beginning of a sentence a capital says nothing by itself."""
+    written = set(document)
+    inside: set[str] = set()  # words capitalised where no sentence begins
+    starts = [True, *(word in _SENTENCE_STARTS for word in document[:-1])]
+    for word, start in zip(document, starts, strict=True):
+        if not start and _capitalised(word):
+            inside.add(word)
+    run: list[str] = []
+    following = (*document[1:], "")
+    for word, start, after in zip((*document, ""), (*starts, False), (*following, ""), strict=True):
+        common = start and word not in inside and (word.lower() in written or after in inside)
+        named = _capitalised(word) and not common and word.lower() not in _FUNCTION_WORDS
+        if run and (start or not named):
+            yield tuple(run)
+            run = []
+        if named:
+            run.append(word)
+
+
+def _capitalised(word: str) -> bool:
+    return word[:1].isupper() or (word[:1] == "@" and len(word) > 1)
 
 
 def _quotes_by_direction(sentence: str) -> str:

@@ -3,14 +3,13 @@
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from cyclopts import App, CycloptsError, Parameter
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from gareader.errors import CorpusError, GareaderError
-from gareader.examples import Example
 
 app = App(
     name="gareader",
@@ -49,17 +48,24 @@ def complain(problem: object) -> None:
     print(f"gareader: {problem}", file=sys.stderr)
 
 
-def watch(examples: Iterable[Example], label: str) -> Iterator[Example]:
+T = TypeVar("T")
+
+
+def watch(examples: Iterable[T], label: str, total: int | None = None) -> Iterator[T]:
     """The same examples, counted on a terminal's stderr while they pass."""
-    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
     console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(label)
+    if not console.is_terminal:
+        yield from examples
+        return
+    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task(label, total=total)
         for count, example in enumerate(examples, 1):
             yield example
-            if count % 1000 == 0:
+            if count % 100 == 0:
                 speed = count / (progress.tasks[task].elapsed or 1)
-                progress.update(task, description=f"{label}: {count:,} examples, {speed:,.0f} a second")
+                description = f"{label}: {count:,} examples, {speed:,.0f} a second"
+                progress.update(task, completed=count, description=description)
 
 
 class Skipped:
@@ -71,3 +77,8 @@ class Skipped:
     def __call__(self, error: CorpusError) -> None:
         self.count += 1
         complain(f"skipped: {error}")
+
+
+def percent(share: float) -> str:
+    """A share for people."""
+    return f"{share:.1%}"

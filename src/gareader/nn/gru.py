@@ -51,8 +51,9 @@ class BiGRU(nn.Module):
         masks = torch.stack([mask, mask.flip(1)]).unsqueeze(-1)  # (2, B, T, 1)
         state = steps.new_zeros(2, len(sequence), self.recurrent_weight.shape[1])  # (2, B, H)
         states = []
-        for t in range(sequence.shape[1]):
-            state = torch.where(masks[:, :, t], self.cell(steps[:, :, t], state, self.recurrent_weight), state)
+        # unbind, not steps[:, :, t]: the gradient of an index is as large as all steps, and there is one for each
+        for step, real in zip(steps.unbind(dim=2), masks.unbind(dim=2), strict=True):
+            state = torch.where(real, self.cell(step, state, self.recurrent_weight), state)
             states.append(state)
         forward, backward = torch.stack(states, dim=2) * masks  # (B, T, H) each
         return torch.cat([forward, backward.flip(1)], dim=-1)

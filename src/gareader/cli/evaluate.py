@@ -1,0 +1,115 @@
+"""Commands that measure readers: evaluate, compare."""
+
+import json
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from gareader.cli.app import Format, Json, SkipBad, Skipped, app, percent, watch
+from gareader.errors import GareaderError
+
+
+@app.command
+def evaluate(
+    reader: Path,
+    *readers_and_corpus: Path,
+    predictions: Path | None = None,
+    format: Format = None,
+    skip_bad: SkipBad = False,
+    as_json: Json = False,
+) -> None:
+    """Accuracy of a reader on a corpus, with its interval; of several readers, each and their ensemble.
+
+    Example: `gareader evaluate runs/tiny/best configs/tiny/validation.txt`
+
+    Parameters
+    ----------
+    reader
+        The folder of a trained reader.
+    readers_and_corpus
+        Other readers, if any, then the corpus.
+    predictions
+        Write every prediction to this file, as JSON lines; with several readers, the ensemble's.
+    """
+    from gareader.evaluation import Tally, ensemble, prediction_record
+    from gareader.files import written_whole
+    from gareader.predictor import load
+    from gareader.store import read_examples
+
+    if not readers_and_corpus:
+        raise GareaderError(f"give a corpus after the reader, for example: gareader evaluate {reader} questions.jsonl")
+    *others, corpus = readers_and_corpus
+    names = [str(path) for path in (reader, *others)]
+    loaded = [load(name) for name in names]
+    names += ["ensemble"] * (len(loaded) > 1)
+    tallies = [Tally() for _ in names]
+    skipped = Skipped()
+    examples = list(read_examples(corpus, format=format, on_bad=skipped if skip_bad else None))
+    started = monotonic()
+    with ExitStack() as stack:
+        out = stack.enter_context(written_whole(predictions)) if predictions else None
+        streams = [model.answer_many(examples) for model in loaded]
+        for answers in watch(zip(*streams, strict=True), f"evaluating on {corpus}", total=len(examples)):
+            found = [*answers, ensemble(answers)] if len(loaded) > 1 else list(answers)
+            for tally, prediction in zip(tallies, found, strict=True):
+                tally.add(prediction)
+            if out:
+                out.write(json.dumps(prediction_record(found[-1]), ensure_ascii=False) + "\n")
+    speed = len(examples) * len(loaded) / (monotonic() - started)
+    for name, tally in zip(names, tallies, strict=True):
+        report = {"reader": name, **asdict(tally.report()), "examples_per_second": speed, "skipped": skipped.count}
+        print(json.dumps(report) if as_json else report_in_words(report))
+
+
+def report_in_words(report: dict[str, Any]) -> str:
+    """A report for people."""
+    low, high = report["interval"]
+    loss = "–" if report["loss"] is None else f"{report['loss']:.4f}"
+    recall = ", ".join(f"@{k} {percent(share)}" for k, share in report["recall"].items())
+    lines = [
+        f"{report['reader']}: {percent(report['accuracy'])} [{100 * low:.1f}, {100 * high:.1f}] "
+        f"of {report['examples']:,} questions",
+        f"  loss {loss}   recall {recall}   {report['examples_per_second']:.1f} examples/s",
+    ]
+    if report["answer_not_in_document"]:
+        lines.append(
+            f"  {report['answer_not_in_document']:,} answers are not in their document; "
+            f"{report['no_candidate_in_document']:,} questions have no candidate there"
+        )
+    return "\n".join(lines)
+
+
+@app.command
+def compare(first: Path, *others: Path, against: float | None = None, as_json: Json = False) -> None:
+    """Is the first reader better? Exact one-sided McNemar tests on the same questions, or a test against a number.
+
+    Example: `gareader compare tests/data/predictions_a.jsonl tests/data/predictions_b.jsonl`
+
+    Parameters
+    ----------
+    first
+        Predictions of the reader in question, from `gareader evaluate --predictions`.
+    others
+        Predictions of other readers on the same questions; several are adjusted by Holm's method.
+    against
+        A published accuracy in percent, instead of predictions: one-sample proportion test.
+    """
+    from gareader.comparison import compare_with_number, compare_with_readers, read_outcomes
+
+    if (against is None) == (not others):
+        raise GareaderError("give another file of predictions, or a published accuracy with --against")
+    outcomes = read_outcomes(first)
+    if against is not None:
+        comparisons = [compare_with_number(outcomes, against / 100)]
+    else:
+        comparisons = compare_with_readers(outcomes, [read_outcomes(path) for path in others])
+    for comparison in comparisons:
+        if as_json:
+            print(json.dumps(asdict(comparison)))
+        else:
+            print(
+                f"{percent(comparison.accuracy)} against {comparison.other} ({percent(comparison.other_accuracy)}): "
+                f"p = {comparison.p_value:.4g}, {comparison.test}"
+            )

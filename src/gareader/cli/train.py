@@ -1,0 +1,100 @@
+"""The command that trains."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from gareader.cli.app import app, complain, percent, watch
+
+
+@app.command
+def train(
+    config: Path,
+    *,
+    out: Path | None = None,
+    assignments: Annotated[tuple[str, ...], Parameter(name="--set", negative=())] = (),
+    resume: Annotated[bool, Parameter(negative=())] = False,
+) -> None:
+    """Train a reader as a settings file says; the run can be stopped or killed at any time, and resumed exactly.
+
+    Example: `gareader train configs/tiny.toml --out runs/tiny`
+
+    Parameters
+    ----------
+    config
+        A TOML file with the sections data, reader and train; see configs/.
+    out
+        The run's folder; runs/ and the name of the settings file if not given.
+    assignments
+        section.key=value, to change one setting; may be given several times.
+    resume
+        Go on where the run in the folder was left.
+    """
+    from gareader.config import load_table, override
+    from gareader.experiment import Experiment
+    from gareader.training import BEST, METRICS
+
+    folder = out or Path("runs") / config.stem
+    table = load_table(config)
+    for assignment in assignments:
+        table = override(table, assignment)
+    with bar() as show, stopping() as stop:
+        run = Experiment.from_table(table).run(folder, resume=resume, watch=watch, on_metrics=show)
+        left_out = run.checkpoint.notes["left_out"]
+        complain(
+            f"{len(run.training):,} training questions ({left_out:,} left out), {len(run.validation):,} to validate"
+        )
+        position = run.train(stop)
+    if not position.finished:
+        options = "".join(f" --set {assignment!r}" for assignment in assignments)
+        complain(f"stopped after update {position.step:,}; everything is saved. Go on with:")
+        complain(f"  gareader train {config} --out {folder}{options} --resume")
+    print(f"best validation accuracy {percent(position.best_accuracy)} at update {position.best_step:,}")
+    print(f"reader:  {folder / BEST}\nmetrics: {folder / METRICS}")
+
+
+@contextmanager
+def stopping() -> Iterator[Any]:
+    """Ctrl-C or SIGTERM asks to stop after the update that is being computed; a second one stops at once."""
+    asked = False
+
+    def ask(*signalled: object) -> None:  # noqa: ARG001
+        nonlocal asked
+        if asked:
+            raise KeyboardInterrupt
+        asked = True
+        complain("finishing this update, then saving; once more to stop at once")
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def bar() -> Iterator[Any]:
+    """A line on a terminal's stderr with the latest metrics."""
+    console = Console(stderr=True)
+    columns = TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()
+    latest: dict[str, Any] = {}
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("training", total=None)
+
+        def show(line: dict[str, Any]) -> None:
+            latest.update(line)
+            parts = [f"epoch {latest['epoch']}", f"update {latest['step']:,}", f"{latest['examples_per_second']:.0f}/s"]
+            if "loss" in latest:
+                parts.append(f"loss {latest['loss']:.3f}, accuracy {percent(latest['accuracy'])}")
+            if "validation_accuracy" in latest:
+                parts.append(f"validation {percent(latest['validation_accuracy'])}")
+            progress.update(task, description=" · ".join(parts))
+
+        yield show

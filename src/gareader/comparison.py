@@ -1,0 +1,90 @@
+"""Readers compared by their predictions: on the same questions, or with a published number."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gareader.errors import CorpusError, GareaderError
+from gareader.significance import holm, mcnemar_test, proportion_test
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Which questions a reader got right."""
+
+    name: str
+    correct: dict[str, bool]
+
+    @property
+    def accuracy(self) -> float:
+        """Share of right answers."""
+        return sum(self.correct.values()) / len(self.correct)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Whether one reader is better than another."""
+
+    accuracy: float
+    other: str
+    other_accuracy: float
+    p_value: float
+    """One-sided: how probable so large an advantage would be if there were none; adjusted where there are several."""
+    test: str
+    examples: int
+
+
+def read_outcomes(path: Path) -> Outcomes:
+    """From a file of predictions, one JSON object a line with `id` and `correct`."""
+    correct: dict[str, bool] = {}
+    try:
+        with path.open(encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                row = json.loads(line)
+                id_, right = row["id"], row["correct"]
+                if not isinstance(right, bool):
+                    raise CorpusError(
+                        "whether the answer is right is not known; evaluate questions with answers", path, number
+                    )
+                if id_ in correct:
+                    raise CorpusError(f"the question {id_!r} is there twice; make the predictions again", path, number)
+                correct[id_] = right
+    except (OSError, UnicodeDecodeError) as error:
+        raise CorpusError(f"cannot be read: {error}", path) from None
+    except (ValueError, KeyError, TypeError) as error:
+        problem = f"not a prediction ({error}); make the file with gareader evaluate --predictions"
+        raise CorpusError(problem, path, number) from None
+    if not correct:
+        raise CorpusError("holds no predictions", path)
+    return Outcomes(str(path), correct)
+
+
+def compare_with_number(reader: Outcomes, published: float) -> Comparison:
+    """The one-sample proportion test against a published accuracy."""
+    if not 0 < published < 1:
+        raise GareaderError(f"a published accuracy is between 0 and 100 %, not {100 * published:g}")
+    total = len(reader.correct)
+    p_value = proportion_test(reader.accuracy, total, published)
+    name = f"the published {100 * published:g} %"
+    return Comparison(reader.accuracy, name, published, p_value, "one-sample proportion test, one-sided", total)
+
+
+def compare_with_readers(reader: Outcomes, others: Sequence[Outcomes]) -> list[Comparison]:
+    """Exact one-sided McNemar tests on the same questions."""
+    p_values = []
+    for other in others:
+        if different := reader.correct.keys() ^ other.correct.keys():
+            examples = ", ".join(sorted(different)[:3])
+            raise GareaderError(
+                f"{reader.name} and {other.name} do not hold the same questions: {len(different):,} are in one only "
+                f"({examples}, …); evaluate both readers on the same corpus"
+            )
+        only_first = sum(right and not other.correct[id_] for id_, right in reader.correct.items())
+        only_second = sum(not right and other.correct[id_] for id_, right in reader.correct.items())
+        p_values.append(mcnemar_test(only_first, only_second))
+    test = "exact McNemar test, one-sided" + (", Holm-adjusted" if len(others) > 1 else "")
+    return [
+        Comparison(reader.accuracy, other.name, other.accuracy, p_value, test, len(reader.correct))
+        for other, p_value in zip(others, holm(p_values), strict=True)
+    ]
