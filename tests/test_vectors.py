@@ -93,11 +93,11 @@ def test_a_broken_word_is_passed_over(tmp_path):
         ("Once upon a time there was a king .\n", r"vectors:1: this is no file of word vectors; expected"),
         ('{"document": "x"}\n', r"vectors:1: this is no file of word vectors"),
         (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", r"vectors:1: this is no file of word vectors"),
-        (b"PK\x03\x04" + b"x" * 40, r"vectors: this is a zip archive; unpack it"),
+        (b"PK\x03\x04" + b"x" * 40, r"vectors: this is a zip archive; unpack it first"),
         (binary(WORD2VEC, 3)[:-8], r"vectors: cut off in word 3 of 3"),
         (binary(WORD2VEC, 3, count=2), r"vectors: it goes on after the 2 words"),
-        (lzma.compress(GLOVE.encode() * 9999)[:-60], r"vectors: cannot be read"),
-        (gzip.compress(GLOVE.encode() * 9999)[:-60], r"vectors: cannot be read"),
+        (lzma.compress(GLOVE.encode() * 9999)[:-60], r"vectors: damaged or cut off here"),
+        (gzip.compress(GLOVE.encode() * 9999)[:-60], r"vectors: damaged or cut off here"),
     ],
 )
 def test_broken_files(tmp_path, content, message):
@@ -106,7 +106,7 @@ def test_broken_files(tmp_path, content, message):
 
 
 def test_no_file(tmp_path):
-    with pytest.raises(VectorsError, match="there is no such file; check the path"):
+    with pytest.raises(VectorsError, match="there is no such file or folder; check the path"):
         read_vectors(tmp_path / "none")
 
 

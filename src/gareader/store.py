@@ -3,9 +3,8 @@
 import errno
 import os
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, overload
@@ -13,17 +12,19 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from gareader import corpora
 from gareader.errors import CorpusError, ExampleError, StoreError
 from gareader.examples import Example
 
 VERSION = b"1"
-WORDS_PER_BATCH = 1 << 19
-"""The example that reaches this many document words closes a record batch: two megabytes, whatever the corpus."""
+WORDS_PER_BATCH = 1 << 21
+"""The example that reaches this many document words closes a record batch: eight megabytes, whatever the corpus."""
 
 _VERSION_KEY = b"gareader.corpus"
 _MAGIC = b"ARROW1"
+_SEPARATOR = "\n"
 _Words = tuple[str, ...]
 _Ints = npt.NDArray[np.int32]
 
@@ -49,12 +50,18 @@ def read_examples(
     path: Path | str, *, format: str | None = None, on_bad: Callable[[CorpusError], None] | None = None
 ) -> Iterable[Example]:
     """The examples of a prepared corpus, or of a file or folder in any format that `corpora` knows."""
-    path = Path(path)
-    if path.is_file():
-        with path.open("rb") as file:
-            if file.read(len(_MAGIC)) == _MAGIC:
-                return PreparedCorpus.open(path)
+    if is_prepared(path):
+        return PreparedCorpus.open(path)
     return corpora.read(path, format=format, on_bad=on_bad)
+
+
+def is_prepared(path: Path | str) -> bool:
+    """Whether this is an Arrow file; `PreparedCorpus.open` tells whether it is a good one."""
+    path = Path(path)
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
 
 
 def prepare(examples: Iterable[Example], path: Path | str) -> "PreparedCorpus":
@@ -73,55 +80,62 @@ def prepare(examples: Iterable[Example], path: Path | str) -> "PreparedCorpus":
         if error.errno == errno.ENOSPC:
             way_out = "preparing takes up to twice the room of its result; free some or choose another disk"
             raise StoreError(f"{path}: the disk is full; {way_out}") from error
-        raise StoreError(f"{path}: cannot write the prepared corpus: {error}") from error
+        raise StoreError(f"{path}: cannot write the prepared corpus: {error.strerror or error}") from error
     return PreparedCorpus.open(path)
 
 
 class _Rows:
-    """Examples on their way into one record batch, their words as indices."""
+    """Examples on their way into one record batch: their words as text, which Arrow makes indices at half the cost."""
 
     def __init__(self) -> None:
         self.ids: list[str] = []
-        self.new: list[int] = []
-        self.new_counts: list[int] = []
+        self.documents: list[str] = []
         self.document_lengths: list[int] = []
-        self.queries: list[int] = []
+        self.new_lengths: list[int] = []
+        self.queries: list[str] = []
         self.query_lengths: list[int] = []
-        self.candidates: list[int] = []
-        self.candidate_lengths: list[int] = []
+        self.candidates: list[str] = []
         self.candidate_counts: list[int] = []
+        self.candidate_lengths: list[int] = []
         self.answers: list[int | None] = []
 
-    def add(self, example: Example, known: int, index: Callable[[str], int]) -> None:
-        """Append one example, the first `known` words of its document being the last words of the row before."""
+    def add(self, example: Example, known: int) -> None:
+        """Append one example, the first `known` words of its document being the last ones of the row before."""
         document, query, candidates = example.document, example.query, example.candidates
         self.ids.append(example.id)
-        self.new.extend(map(index, document[known:]))
-        self.new_counts.append(len(document) - known)
+        if new := document[known:]:
+            self.documents.append(_SEPARATOR.join(new))
         self.document_lengths.append(len(document))
-        self.queries.extend(map(index, query))
+        self.new_lengths.append(len(new))
+        self.queries.append(_SEPARATOR.join(query))
         self.query_lengths.append(len(query))
-        self.candidates.extend(map(index, chain.from_iterable(candidates)))
-        self.candidate_lengths.extend(map(len, candidates))
+        self.candidates.append(_SEPARATOR.join(chain.from_iterable(candidates)))
         self.candidate_counts.append(len(candidates))
+        self.candidate_lengths.extend(map(len, candidates))
         self.answers.append(example.answer)
 
-    def record_batch(self) -> Any:
-        """These rows in the shape of _INDICES."""
-        candidates = _lists(self.candidate_lengths, _ints(self.candidates))
+    def encode(self, words: Any) -> tuple[Any, Any]:
+        """These rows in the shape of _INDICES, and the words met so far followed by the new ones."""
+        text = _SEPARATOR.join(chain(self.documents, self.queries, self.candidates))
+        tokens = pc.split_pattern(pa.array([text]), _SEPARATOR).values
+        query = sum(self.new_lengths)
+        candidates = query + sum(self.query_lengths)
+        if len(tokens) != candidates + sum(self.candidate_lengths):
+            raise StoreError(
+                f"a word of an example from {self.ids[0]!r} to {self.ids[-1]!r} holds a line break; make it two words"
+            )
+        # the last of the chunks, which share one dictionary; an empty one of no words is left out
+        coded = pa.chunked_array([words, tokens], pa.string()).dictionary_encode().chunks[-1]
+        indices = coded.indices.to_numpy()
         columns = [
             pa.array(self.ids, pa.string()),
-            _lists(self.new_counts, _ints(self.new)),
-            _lists(self.query_lengths, _ints(self.queries)),
-            _lists(self.candidate_counts, candidates),
+            _lists(self.new_lengths, indices[:query]),
+            _lists(self.query_lengths, indices[query:candidates]),
+            _lists(self.candidate_counts, _lists(self.candidate_lengths, indices[candidates:])),
             pa.array(self.answers, pa.int32()),
             pa.array(self.document_lengths, pa.int32()),
         ]
-        return pa.record_batch(columns, schema=_INDICES)
-
-
-def _ints(numbers: list[int]) -> _Ints:
-    return np.fromiter(numbers, np.int32, len(numbers))
+        return pa.record_batch(columns, schema=_INDICES), coded.dictionary
 
 
 def _lists(lengths: Sequence[int] | _Ints, values: Any) -> Any:
@@ -146,22 +160,28 @@ def _overlap(before: _Words, document: _Words) -> int:
 
 def _write_indices(examples: Iterable[Example], path: Path) -> Any:
     """Write the words as indices into a dictionary that still grows, and return the complete dictionary."""
-    words: defaultdict[str, int] = defaultdict()
-    words.default_factory = words.__len__
+    words = pa.array([], pa.string())
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, _INDICES) as writer:
-        rows, size, before = _Rows(), 0, ()
-        for example in examples:
-            # Neighbouring questions ask about the same text or a window moved on by some sentences: of the 52 million
-            # words of CBT's named-entity questions this leaves 10 million to look up.
-            rows.add(example, _overlap(before, example.document), words.__getitem__)
-            before = example.document
-            size += len(before)
-            if size >= WORDS_PER_BATCH:
-                writer.write_batch(rows.record_batch())
-                rows, size, before = _Rows(), 0, ()
-        if rows.ids:
-            writer.write_batch(rows.record_batch())
-    return pa.array(list(words), pa.string())
+        for rows in _batches(examples):
+            batch, words = rows.encode(words)
+            writer.write_batch(batch)
+    return words
+
+
+def _batches(examples: Iterable[Example]) -> Iterator[_Rows]:
+    rows, size = _Rows(), 0
+    before: _Words = ()
+    for example in examples:
+        # Neighbouring questions ask about the same text, or about a window of it moved on by some sentences: of the
+        # 52 million words of CBT's named-entity questions this leaves 10 million to encode.
+        rows.add(example, _overlap(before, example.document))
+        before = example.document
+        size += len(before)
+        if size >= WORDS_PER_BATCH:
+            yield rows
+            rows, size, before = _Rows(), 0, ()
+    if rows.ids:
+        yield rows
 
 
 def _write_prepared(indices: Path, words: Any, path: Path) -> None:
@@ -198,9 +218,10 @@ class PreparedCorpus(Sequence[Example]):
         self.path = path
         self.words = words
         """The distinct words, in order of first occurrence."""
-        self.document_lengths: _Ints = np.concatenate([np.zeros(0, np.int32), *(batch.lengths for batch in batches)])
+        lengths = [np.diff(batch.document_offsets) for batch in batches]
+        self.document_lengths: _Ints = np.concatenate([np.zeros(0, np.int32), *lengths])
         self._batches = batches
-        self._starts = np.cumsum([0, *(len(batch.lengths) for batch in batches)]).tolist()
+        self._starts: list[int] = np.cumsum([0, *map(len, lengths)]).tolist()
         self._lookup = np.array(words, dtype=object)
 
     @classmethod
@@ -217,7 +238,7 @@ class PreparedCorpus(Sequence[Example]):
             raise _damaged(path, error) from error
 
     def __len__(self) -> int:
-        return int(self._starts[-1])
+        return self._starts[-1]
 
     @overload
     def __getitem__(self, index: int) -> Example: ...
@@ -250,7 +271,6 @@ class _Batch:
         self.queries, self.query_offsets = _views(query)
         self.candidates, self.candidate_offsets = _views(candidates.values)
         self.choices = candidates.offsets.to_numpy()
-        self.lengths = np.diff(self.document_offsets)
 
     def example(self, row: int, words: npt.NDArray[np.object_]) -> Example:
         """Row `row` in words."""
@@ -262,7 +282,7 @@ class _Batch:
             self.id_text[slice(*self.id_offsets[row : row + 2])].tobytes().decode(),
             tuple(words[self.documents[slice(*self.document_offsets[row : row + 2])]]),
             tuple(words[self.queries[slice(*self.query_offsets[row : row + 2])]]),
-            tuple(tuple(candidates[start:end]) for start, end in zip(bounds, bounds[1:])),
+            tuple(tuple(candidates[start:end]) for start, end in pairwise(bounds)),
             self.answers[row].as_py(),
         )
 
@@ -297,7 +317,7 @@ def _check_schema(path: Path, schema: Any) -> None:
         problem = f"this gareader reads version {VERSION.decode()} of prepared corpora, not version {version.decode()}"
         raise StoreError(f"{path}: {problem}; prepare the corpus again, or update gareader")
     if not schema.equals(_PREPARED):
-        raise StoreError(f"{path}: ")
+        raise StoreError(f"{path}: its columns are not those of a prepared corpus; prepare the corpus again")
 
 
 def _damaged(path: Path, error: Exception) -> StoreError:

@@ -21,18 +21,19 @@ _SENTENCE_STARTS = frozenset([".", "!", "?", "``", "`", ":", "--", "...", "''", 
 """After these words a capital says nothing about a name."""
 
 _FUNCTION_WORDS = frozenset(
-    """a about above after again against all almost alone along already also although always am among an and another any
-    anybody anyone anything are around as asked at away back be because been before behind being below beneath beside
-    besides between beyond both but by came can come could dear did do does done down each either else enough even ever
-    every everybody everyone everything except few first for from gave get give go goes gone good got great had has have
-    having he her here hers herself him himself his how however i if in indeed into is it its itself just knew know last
-    let like little long look looked made make many may me might mine more most much must my myself near nearly never
-    new next no nobody none nor not nothing now of off often oh old on once one only onto or other others our ours out over
-    own perhaps put quite rather really said same saw say says see seem seemed shall she should since so some somebody
-    someone something soon still such take tell than that the their theirs them themselves then there therefore these
-    they thing things this those though through thus till time to together told too took toward towards two under until
-    up upon us very was way we well went were what whatever when where whether which while who whole whom whose why will
-    with within without would yes yet you your yours yourself""".split()
+    """a about above after again against all almost alone along already also although always am among an and another
+    any anybody anyone anything are around as asked at away back be because been before behind being below
+    beneath beside besides between beyond both but by came can come could dear did do does done down each either
+    else enough even ever every everybody everyone everything except few first for from gave get give go goes
+    gone good got great had has have having he her here hers herself him himself his how however i if in indeed
+    into is it its itself just knew know last let like little long look looked made make many may me might mine
+    more most much must my myself near nearly never new next no nobody none nor not nothing now of off often oh
+    old on once one only onto or other others our ours out over own perhaps put quite rather really said same
+    saw say says see seem seemed shall she should since so some somebody someone something soon still such take
+    tell than that the their theirs them themselves then there therefore these they thing things this those
+    though through thus till time to together told too took toward towards two under until up upon us very was
+    way we well went were what whatever when where whether which while who whole whom whose why will with within
+    without would yes yet you your yours yourself""".split()
 )
 """Words that are no answer by themselves."""
 

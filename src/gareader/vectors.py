@@ -3,21 +3,18 @@
 import hashlib
 import re
 import threading
-import zlib
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from gzip import GzipFile
-from io import BufferedReader, FileIO
 from itertools import chain, takewhile
-from lzma import LZMAError, LZMAFile
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from gareader.errors import VectorsError
+from gareader.files import DAMAGE, Content, damaged, opened
 from gareader.vocabulary import Vocabulary
 
 Floats = npt.NDArray[np.float32]
@@ -114,27 +111,29 @@ def read_vectors(path: Path | str, words: Collection[str] | None = None) -> Word
     if words is not None:
         wanted = {form.encode(errors="replace") for word in words for form in (word, word.lower())}
     vectors: dict[str, Floats] = {}
-    with _opened(path) as file:
-        width, records = _records(file, path, wanted)
-        for word, vector, line in records:
-            if not np.isfinite(vector).all():
-                name = word.decode(errors="replace")
-                raise VectorsError(f"the vector of {name!r} holds a number that is not finite; {_AGAIN}", path, line)
-            try:
-                vectors.setdefault(word.decode(), vector)
-            except UnicodeDecodeError:
-                continue  # real word2vec files hold broken words, which no text can ask for
+    with opened(path, VectorsError) as content:
+        try:
+            width, records = _records(content, path, wanted)
+            for word, vector, line in records:
+                if not np.isfinite(vector).all():
+                    name = word.decode(errors="replace")
+                    problem = f"the vector of {name!r} holds a number that is not finite; {_AGAIN}"
+                    raise VectorsError(problem, path, line)
+                with suppress(UnicodeDecodeError):  # real files hold broken words, which no text can ask for
+                    vectors.setdefault(word.decode(), vector)
+        except DAMAGE as error:
+            raise damaged(error, path, VectorsError) from None
     return WordVectors(width, vectors)
 
 
-def _records(file: BufferedReader, path: Path, wanted: set[bytes] | None) -> tuple[int, Iterator[_Record]]:
+def _records(file: Content, path: Path, wanted: set[bytes] | None) -> tuple[int, Iterator[_Record]]:
     """The width of the vectors and those that are wanted, from a file of any of the three kinds."""
     lines = iter(partial(file.readline, _BLOCK), b"")
     first = next(lines, b"")
     header = first.split()
     if _HEADER.fullmatch(first):
         count, width = map(int, header)
-        if _is_text(file.peek().partition(b" ")[2][: 4 * width]):
+        if _is_text(file.peek(_BLOCK).partition(b" ")[2][: 4 * width]):
             return width, _text(lines, path, wanted, width, count)
         return width, _binary(file, path, wanted, width, count)
     if not first:
@@ -168,7 +167,7 @@ def _text(
         raise VectorsError(f"the first line promises {count} words, but there are {found}; {_AGAIN}", path, 1)
 
 
-def _binary(file: BufferedReader, path: Path, wanted: set[bytes] | None, width: int, count: int) -> Iterator[_Record]:
+def _binary(file: Content, path: Path, wanted: set[bytes] | None, width: int, count: int) -> Iterator[_Record]:
     data, position, size = b"", 0, 4 * width
     for number in range(1, count + 1):
         while (space := data.find(b" ", position)) < 0 or len(data) < space + 1 + size:
@@ -219,26 +218,3 @@ def _is_text(sample: bytes) -> bool:
         if error.end < len(sample):
             return False
     return len(sample.translate(None, _CONTROLS)) == len(sample)
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[BufferedReader]:
-    """The file, uncompressed; whatever damage shows while it is read is a VectorsError."""
-    try:
-        with FileIO(path) as raw:
-            magic = raw.read(6)
-            raw.seek(0)
-            if magic.startswith(b"PK\x03\x04"):
-                raise VectorsError("this is a zip archive; unpack it and name one of its files", path)
-            if magic.startswith(b"\x1f\x8b"):
-                with GzipFile(fileobj=raw) as unzipped:
-                    yield BufferedReader(unzipped, _BLOCK)
-            elif magic == b"\xfd7zXZ\x00":
-                with LZMAFile(raw) as unpacked:
-                    yield BufferedReader(unpacked, _BLOCK)
-            else:
-                yield BufferedReader(raw, _BLOCK)
-    except FileNotFoundError:
-        raise VectorsError("there is no such file; check the path", path) from None
-    except (EOFError, zlib.error, LZMAError, OSError) as error:
-        raise VectorsError(f"cannot be read ({error}); {_AGAIN}", path) from error

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -37,17 +38,38 @@ def test_the_commands():
     assert {"describe", "prepare", "demo", "bench prepare"} <= COMMANDS.keys()
 
 
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory):
+    """A folder like a clone of the project, where the examples of the help have been run one after the other."""
+    folder = tmp_path_factory.mktemp("clone")
+    for name in ("tests", "configs"):
+        (folder / name).symlink_to(PROJECT / name)
+    results = {}
+    for name in sorted(COMMANDS, key=lambda name: (name != "train", name != "evaluate")):
+        example = re.search(r"Example: `gareader (.+)`", COMMANDS[name].__doc__)
+        assert example, f"the help of {name} has no example"
+        assert example[1].startswith(name)
+        results[name] = gareader(*shlex.split(example[1]), cwd=folder)
+    return folder, results
+
+
 @pytest.mark.parametrize("name", COMMANDS)
-def test_the_example_in_the_help_runs(name, tmp_path):
-    example = re.search(r"Example: `gareader (.+)`", COMMANDS[name].__doc__)
-    assert example, "every command's help has an example"
-    assert example[1].startswith(name)
-    assert f"gareader {name}" in gareader(*name.split(), "--help").stdout
-    (tmp_path / "tests").symlink_to(PROJECT / "tests")
-    run = gareader(*example[1].split(), cwd=tmp_path)
+def test_the_example_in_the_help_runs(name, workspace):
+    run = workspace[1][name]
     assert run.returncode == 0, run.stderr
     assert run.stdout
-    assert run.stderr == ""  # no progress where stderr is no terminal
+    if name != "train":
+        assert run.stderr == ""  # no progress where stderr is no terminal
+    assert f"gareader {name}" in gareader(*name.split(), "--help").stdout
+
+
+def test_what_the_examples_say(workspace):
+    folder, results = workspace
+    assert "best validation accuracy 100.0%" in results["train"].stdout
+    assert "runs/tiny/best: 100.0% [98.1, 100.0] of 200 questions" in results["evaluate"].stdout
+    assert "p = 1.2" in results["compare"].stdout
+    assert results["answer"].stdout.startswith("Ann")
+    assert (folder / "curves.png").read_bytes().startswith(b"\x89PNG")
 
 
 def imported(code, *names):

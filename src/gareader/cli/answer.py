@@ -27,7 +27,7 @@ def answer(
 ) -> None:
     """Answer a question about a text: candidates with their probabilities, the most probable first.
 
-    Example: `gareader answer --reader runs/tiny/best --document tests/data/story.txt --query "XXXXX has the lamp ."`
+    Example: `gareader answer --reader runs/tiny/best --document configs/tiny/story.txt --query "XXXXX has the lamp."`
 
     Parameters
     ----------

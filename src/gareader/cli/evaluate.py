@@ -22,7 +22,7 @@ def evaluate(
 ) -> None:
     """Accuracy of a reader on a corpus, with its interval; of several readers, each and their ensemble.
 
-    Example: `gareader evaluate runs/tiny/best configs/tiny/validation.txt`
+    Example: `gareader evaluate runs/tiny/best configs/tiny/validation.txt --predictions tiny.jsonl`
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def report_in_words(report: dict[str, Any]) -> str:
 def compare(first: Path, *others: Path, against: float | None = None, as_json: Json = False) -> None:
     """Is the first reader better? Exact one-sided McNemar tests on the same questions, or a test against a number.
 
-    Example: `gareader compare tests/data/predictions_a.jsonl tests/data/predictions_b.jsonl`
+    Example: `gareader compare tiny.jsonl --against 90`
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ app.command(plot)
 def curves(run: Path, *more: Path, out: Path = Path("curves.png")) -> None:
     """Loss, accuracy and learning rate of one or more runs.
 
-    Example: `gareader plot curves tests/data/run --out curves.png`
+    Example: `gareader plot curves runs/tiny --out curves.png`
 
     Parameters
     ----------
