@@ -83,7 +83,6 @@ class Experiment:
         *,
         resume: bool = False,
         watch: Callable[[Iterable[Example], str], Iterable[Example]] = lambda examples, label: examples,
-        on_metrics: Callable[[dict[str, Any]], None] = lambda metrics: None,
     ) -> Run:
         """Make everything ready in `folder`; with `resume`, at the place where the run there was left."""
         self.claim(folder, resume)
@@ -100,7 +99,6 @@ class Experiment:
             Chosen(training, chosen),
             self.validation_sample(validation),
             training.document_lengths[chosen],
-            on_metrics=on_metrics,
         )
         if resume:
             run.load_state()

@@ -4,7 +4,7 @@ import errno
 import os
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, pairwise
+from itertools import chain, compress, islice, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, overload
@@ -75,7 +75,10 @@ def prepare(examples: Iterable[Example], path: Path | str) -> "PreparedCorpus":
             _write_prepared(indices, words, prepared)
             prepared.replace(path)
     except UnicodeEncodeError as error:
-        raise StoreError(f"{path}: {error.object!r} holds half a character and cannot be written as UTF-8") from error
+        word = (
+            error.object[: error.start].rpartition(_SEPARATOR)[2] + error.object[error.start :].partition(_SEPARATOR)[0]
+        )
+        raise StoreError(f"{path}: {word!r} holds half a character, which UTF-8 cannot; mend the text") from None
     except OSError as error:
         if error.errno == errno.ENOSPC:
             way_out = "preparing takes up to twice the room of its result; free some or choose another disk"
@@ -121,9 +124,7 @@ class _Rows:
         query = sum(self.new_lengths)
         candidates = query + sum(self.query_lengths)
         if len(tokens) != candidates + sum(self.candidate_lengths):
-            raise StoreError(
-                f"a word of an example from {self.ids[0]!r} to {self.ids[-1]!r} holds a line break; make it two words"
-            )
+            raise StoreError(f"example {self._broken()!r} has a word with a line break in it; make it two words")
         # the last of the chunks, which share one dictionary; an empty one of no words is left out
         coded = pa.chunked_array([words, tokens], pa.string()).dictionary_encode().chunks[-1]
         indices = coded.indices.to_numpy()
@@ -136,6 +137,15 @@ class _Rows:
             pa.array(self.document_lengths, pa.int32()),
         ]
         return pa.record_batch(columns, schema=_INDICES), coded.dictionary
+
+    def _broken(self) -> str:
+        """The first example with more words in its text than it should have."""
+        lengths = iter(self.candidate_lengths)
+        choices = (sum(islice(lengths, count)) for count in self.candidate_counts)
+        owners = chain(compress(self.ids, self.new_lengths), self.ids, self.ids)
+        texts = chain(self.documents, self.queries, self.candidates)
+        expected = chain(filter(None, self.new_lengths), self.query_lengths, choices)
+        return next(o for o, text, n in zip(owners, texts, expected, strict=True) if text.count(_SEPARATOR) >= n)
 
 
 def _lists(lengths: Sequence[int] | _Ints, values: Any) -> Any:
@@ -217,7 +227,7 @@ class PreparedCorpus(Sequence[Example]):
     def __init__(self, path: Path, batches: list["_Batch"], words: _Words) -> None:
         self.path = path
         self.words = words
-        """The distinct words, in order of first occurrence."""
+        """The distinct words, in the order in which they were met."""
         lengths = [np.diff(batch.document_offsets) for batch in batches]
         self.document_lengths: _Ints = np.concatenate([np.zeros(0, np.int32), *lengths])
         self._batches = batches
@@ -232,8 +242,9 @@ class PreparedCorpus(Sequence[Example]):
             reader = pa.ipc.open_file(_mapped(path))
             _check_schema(path, reader.schema)
             batches = [reader.get_batch(number) for number in range(reader.num_record_batches)]
-            words = batches[0].column("document").values.dictionary.to_pylist() if batches else []
-            return cls(path, [_Batch(batch) for batch in batches], tuple(words))
+            words = batches[0].column("document").values.dictionary if batches else pa.array([], pa.string())
+            words.validate(full=True)
+            return cls(path, [_Batch(batch) for batch in batches], tuple(words.to_pylist()))
         except (pa.ArrowException, OSError, ValueError) as error:
             raise _damaged(path, error) from error
 

@@ -120,6 +120,15 @@ class Run:
         self.position = Position()
         self.window: list[dict[str, float]] = []  # what was measured since the last line of metrics
 
+    @property
+    def share_done(self) -> float:
+        """How much of the run is done if it goes to the end; it may stop earlier."""
+        batches = -(-len(self.training) // self.config.batch_size)
+        share = self.position.step / (self.config.max_epochs * batches)
+        if self.config.max_minutes is not None:
+            share = max(share, self.position.seconds / (60 * self.config.max_minutes))
+        return min(1.0, share)
+
     def train(self, stop: Callable[[], bool] = lambda: False) -> Position:
         """Train until the recipe says stop, or `stop()` does; then the state is saved and training can be resumed."""
         if self.config.threads is not None:

@@ -1,7 +1,7 @@
 """The command that trains."""
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from gareader.cli.app import app, complain, percent, watch
+from gareader.errors import GareaderError
 
 
 @app.command
@@ -20,6 +21,7 @@ def train(
     out: Path | None = None,
     assignments: Annotated[tuple[str, ...], Parameter(name="--set", negative=())] = (),
     resume: Annotated[bool, Parameter(negative=())] = False,
+    tensorboard: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
     """Train a reader as a settings file says; the run can be stopped or killed at any time, and resumed exactly.
 
@@ -35,6 +37,8 @@ def train(
         section.key=value, to change one setting; may be given several times.
     resume
         Go on where the run in the folder was left.
+    tensorboard
+        Also write the metrics for TensorBoard, to the folder tensorboard in the run's.
     """
     from gareader.config import load_table, override
     from gareader.experiment import Experiment
@@ -44,23 +48,31 @@ def train(
     table = load_table(config)
     for assignment in assignments:
         table = override(table, assignment)
-    with bar() as show, stopping() as stop:
-        run = Experiment.from_table(table).run(folder, resume=resume, watch=watch, on_metrics=show)
+    with progress_bar() as bar, stopping() as stop:
+        run = Experiment.from_table(table).run(folder, resume=resume, watch=watch)
         left_out = run.checkpoint.notes["left_out"]
         complain(
             f"{len(run.training):,} training questions ({left_out:,} left out), {len(run.validation):,} to validate"
         )
+        record = tensorboard_writer(folder, run.position.step) if tensorboard else lambda line: None
+
+        def on_metrics(line: dict[str, Any]) -> None:
+            bar(line, run.share_done)
+            record(line)
+
+        run.on_metrics = on_metrics
         position = run.train(stop)
     if not position.finished:
         options = "".join(f" --set {assignment!r}" for assignment in assignments)
         complain(f"stopped after update {position.step:,}; everything is saved. Go on with:")
         complain(f"  gareader train {config} --out {folder}{options} --resume")
-    print(f"best validation accuracy {percent(position.best_accuracy)} at update {position.best_step:,}")
-    print(f"reader:  {folder / BEST}\nmetrics: {folder / METRICS}")
+    if position.best_step:
+        print(f"best validation accuracy {percent(position.best_accuracy)} at update {position.best_step:,}")
+        print(f"reader:  {folder / BEST}\nmetrics: {folder / METRICS}")
 
 
 @contextmanager
-def stopping() -> Iterator[Any]:
+def stopping() -> Iterator[Callable[[], bool]]:
     """Ctrl-C or SIGTERM asks to stop after the update that is being computed; a second one stops at once."""
     asked = False
 
@@ -80,21 +92,38 @@ def stopping() -> Iterator[Any]:
 
 
 @contextmanager
-def bar() -> Iterator[Any]:
-    """A line on a terminal's stderr with the latest metrics."""
+def progress_bar() -> Iterator[Callable[[dict[str, Any], float], None]]:
+    """A line on a terminal's stderr with the latest metrics and the time left."""
     console = Console(stderr=True)
-    columns = TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()
+    columns = TextColumn("{task.description}"), BarColumn(bar_width=20), TimeRemainingColumn()
     latest: dict[str, Any] = {}
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("training", total=None)
+        task = progress.add_task("training", total=1.0)
 
-        def show(line: dict[str, Any]) -> None:
+        def show(line: dict[str, Any], share: float) -> None:
             latest.update(line)
             parts = [f"epoch {latest['epoch']}", f"update {latest['step']:,}", f"{latest['examples_per_second']:.0f}/s"]
             if "loss" in latest:
                 parts.append(f"loss {latest['loss']:.3f}, accuracy {percent(latest['accuracy'])}")
             if "validation_accuracy" in latest:
                 parts.append(f"validation {percent(latest['validation_accuracy'])}")
-            progress.update(task, description=" · ".join(parts))
+            progress.update(task, description=" · ".join(parts), completed=share)
 
         yield show
+
+
+def tensorboard_writer(folder: Path, step: int) -> Callable[[dict[str, Any]], None]:
+    """Writes every number of the metrics for TensorBoard; what a killed run wrote after `step` is dropped."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        raise GareaderError("TensorBoard is not installed; type: pip install 'gareader[tensorboard]'") from None
+    writer = SummaryWriter(folder / "tensorboard", purge_step=step + 1)
+
+    def listen(line: dict[str, Any]) -> None:
+        for name, value in line.items():
+            if isinstance(value, float):
+                writer.add_scalar(name, value, line["step"])
+        writer.flush()
+
+    return listen

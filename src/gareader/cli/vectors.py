@@ -1,0 +1,41 @@
+"""The command that makes word vectors."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from gareader.cli.app import Format, app, watch
+from gareader.examples import Example
+
+
+@app.command
+def vectors(
+    corpus: Path, *more: Path, out: Path, width: int = 100, epochs: int = 5, seed: int = 1, format: Format = None
+) -> None:
+    """Train word2vec vectors on the documents and queries of corpora: the paper's row "−glove, +corpus".
+
+    Example: `gareader vectors configs/tiny/train.txt --out tiny_vectors.txt --width 24`
+
+    Parameters
+    ----------
+    corpus
+        A file or folder of questions, or a prepared corpus.
+    more
+        Other corpora to learn from too.
+    out
+        The file to write, in word2vec's text format; a run takes it as data.vectors.
+    width
+        Numbers per vector.
+    epochs
+        How often the corpora are read.
+    seed
+        The same seed gives the same vectors.
+    """
+    from gareader.store import read_examples
+    from gareader.word2vec import train_vectors
+
+    def examples() -> Iterator[Example]:
+        for path in (corpus, *more):
+            yield from watch(read_examples(path, format=format), f"reading {path}")
+
+    count = train_vectors(examples, out, width=width, epochs=epochs, seed=seed)
+    print(f"{out}: {count:,} words, {width} numbers each")
