@@ -6,6 +6,10 @@ from pathlib import Path
 import pytest
 
 import gareader
+from gareader.config import load_table
+from gareader.experiment import Experiment
+from gareader.readers import READERS
+from gareader.training import TrainConfig
 
 PROJECT = Path(__file__).parents[1]
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
@@ -13,7 +17,6 @@ README = (PROJECT / "README.md").read_text(encoding="utf-8")
 
 def test_the_python_example_of_the_readme_runs(capsys):
     (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert len([line for line in code.splitlines() if line.strip()]) <= 12
     exec(compile(code, "README.md", "exec"), {})  # noqa: S102
     printed = capsys.readouterr().out
     assert re.search(r"Mary Ann +\d+\.\d%", printed)
@@ -54,3 +57,29 @@ def test_the_reader_page_names_functions_that_exist():
     code += (PROJECT / "tests" / "reference.py").read_text(encoding="utf-8")
     for name in re.findall(r"`(?:nn|reference|predictor|batching|vectors)\.(?:\w+\.)*(\w+)`", page):
         assert re.search(rf"(?:def|class) {name}\b|^{name}\b", code, re.MULTILINE), name
+
+
+@pytest.mark.parametrize("config", sorted((PROJECT / "configs").glob("*.toml")), ids=lambda path: path.name)
+def test_every_config_is_complete_and_says_its_command(config):
+    settings = Experiment.from_table(load_table(config))
+    text = config.read_text(encoding="utf-8")
+    assert f"gareader train configs/{config.name}" in text
+    assert settings.reader in READERS
+    if config.name != "tiny.toml":
+        assert re.search(r"# The paper: +\d\d\.\d / \d\d\.\d %", text)
+        assert (settings.train, settings.reader_config.hops) == (TrainConfig(), 3)  # the paper's recipe
+
+
+def test_the_papers_table_of_settings():
+    """Dropout and hidden size of appendix A, and the best variant of each corpus."""
+    paper = {
+        "cnn": (0.2, 256, False, False, True),
+        "daily_mail": (0.1, 256, False, False, True),
+        "cbt_ne": (0.4, 128, True, True, False),
+        "cbt_cn": (0.4, 128, True, True, False),
+        "wdw_strict": (0.3, 128, True, True, False),
+        "wdw_relaxed": (0.3, 128, True, True, False),
+    }
+    for name, expected in paper.items():
+        reader = Experiment.from_table(load_table(PROJECT / "configs" / f"{name}.toml")).reader_config
+        assert (reader.dropout, reader.hidden, reader.characters, reader.feature, reader.update_words) == expected

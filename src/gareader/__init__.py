@@ -11,6 +11,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time __getattr__ belo
     from gareader.examples import Example as Example
     from gareader.examples import Prediction as Prediction
     from gareader.predictor import Predictor as Predictor
+    from gareader.predictor import load as load
     from gareader.predictor import untrained as untrained
     from gareader.readers.gated_attention_reader import GatedAttentionConfig as GatedAttentionConfig
     from gareader.readers.gated_attention_reader import GatedAttentionReader as GatedAttentionReader
@@ -34,6 +35,7 @@ HOMES = {
     "PreparedCorpus": "store",
     "ReaderOutput": "readers.output",
     "Vocabulary": "vocabulary",
+    "load": "predictor",
     "prepare": "store",
     "read": "corpora",
     "untrained": "predictor",
