@@ -1,8 +1,11 @@
 """The whole Gated-Attention Reader against a literal transcription of the paper, for every variant."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
+from torch.nn import functional
 
 import reference
 from gareader.batching import Collator
@@ -77,6 +80,19 @@ def test_equals_the_paper(name):
         assert len(output.hop_attention) == len(alphas)
         for got, alpha in zip(output.hop_attention, alphas, strict=True):
             np.testing.assert_allclose(got[b, :D, :Q].detach().numpy(), alpha, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", [name for name in VARIANTS if name.startswith("gated-attention:")])
+def test_gradients_of_the_whole_reader(name):
+    reader, collator = build(replace(VARIANTS[name][1], hidden=2))
+    batch = collator(QUESTIONS)
+    names, values = zip(*((n, p) for n, p in reader.named_parameters() if p.requires_grad), strict=True)
+
+    def run(*parameters):
+        output = torch.func.functional_call(reader, dict(zip(names, parameters, strict=True)), (batch,))
+        return functional.nll_loss(output.log_probabilities, batch.answer)
+
+    assert torch.autograd.gradcheck(run, values, fast_mode=True)
 
 
 def test_attention_comes_on_request_only():

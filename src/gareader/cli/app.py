@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, TypeVar
 
 from cyclopts import App, CycloptsError, Parameter
@@ -51,8 +51,10 @@ def complain(problem: object) -> None:
 T = TypeVar("T")
 
 
-def watch(examples: Iterable[T], label: str, total: int | None = None) -> Iterator[T]:
-    """The same examples, counted on a terminal's stderr while they pass."""
+def watch(
+    examples: Iterable[T], label: str, total: int | None = None, note: Callable[[], str] = lambda: ""
+) -> Iterator[T]:
+    """The same examples, counted on a terminal's stderr while they pass; `note` says more, such as the accuracy."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield from examples
@@ -64,7 +66,7 @@ def watch(examples: Iterable[T], label: str, total: int | None = None) -> Iterat
             yield example
             if count % 100 == 0:
                 speed = count / (progress.tasks[task].elapsed or 1)
-                description = f"{label}: {count:,} examples, {speed:,.0f} a second"
+                description = f"{label}: {count:,} examples, {speed:,.0f} a second{note()}"
                 progress.update(task, completed=count, description=description)
 
 

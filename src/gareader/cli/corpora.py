@@ -69,7 +69,9 @@ def print_table(columns: list[dict[str, object]]) -> None:
 
 
 @app.command
-def prepare(corpus: Path, *, out: Path, format: Format = None, skip_bad: SkipBad = False) -> None:
+def prepare(
+    corpus: Path, *, out: Path, format: Format = None, skip_bad: SkipBad = False, as_json: Json = False
+) -> None:
     """Write a corpus as one memory-mapped Arrow file, which opens at once whatever its size.
 
     Example: `gareader prepare tests/data/cbt.txt --out cbt.arrow`
@@ -86,4 +88,8 @@ def prepare(corpus: Path, *, out: Path, format: Format = None, skip_bad: SkipBad
     skipped = Skipped()
     examples = corpora.read(corpus, format=format, on_bad=skipped if skip_bad else None)
     prepared = store.prepare(watch(examples, f"preparing {corpus}"), out)
-    print(f"{out}: {len(prepared):,} examples, {len(prepared.words):,} words, {skipped.count:,} bad examples skipped")
+    count, words = len(prepared), len(prepared.words)
+    if as_json:
+        print(json.dumps({"out": str(out), "examples": count, "words": words, "skipped": skipped.count}))
+    else:
+        print(f"{out}: {count:,} examples, {words:,} words, {skipped.count:,} bad examples skipped")

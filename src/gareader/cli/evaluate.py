@@ -51,7 +51,8 @@ def evaluate(
     with ExitStack() as stack:
         out = stack.enter_context(written_whole(predictions)) if predictions else None
         streams = [model.answer_many(examples) for model in loaded]
-        for answers in watch(zip(*streams, strict=True), f"evaluating on {corpus}", total=len(examples)):
+        so_far = lambda: f", accuracy {percent(tallies[-1].report().accuracy)}"  # noqa: E731
+        for answers in watch(zip(*streams, strict=True), f"evaluating on {corpus}", len(examples), so_far):
             found = [*answers, ensemble(answers)] if len(loaded) > 1 else list(answers)
             for tally, prediction in zip(tallies, found, strict=True):
                 tally.add(prediction)

@@ -1,8 +1,10 @@
 """The command that trains."""
 
+import json
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +12,7 @@ from cyclopts import Parameter
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from gareader.cli.app import app, complain, percent, watch
+from gareader.cli.app import Json, app, complain, percent, watch
 from gareader.errors import GareaderError
 
 
@@ -22,6 +24,7 @@ def train(
     assignments: Annotated[tuple[str, ...], Parameter(name="--set", negative=())] = (),
     resume: Annotated[bool, Parameter(negative=())] = False,
     tensorboard: Annotated[bool, Parameter(negative=())] = False,
+    as_json: Json = False,
 ) -> None:
     """Train a reader as a settings file says; the run can be stopped or killed at any time, and resumed exactly.
 
@@ -66,7 +69,9 @@ def train(
         options = "".join(f" --set {assignment!r}" for assignment in assignments)
         complain(f"stopped after update {position.step:,}; everything is saved. Go on with:")
         complain(f"  gareader train {config} --out {folder}{options} --resume")
-    if position.best_step:
+    if as_json:
+        print(json.dumps({**asdict(position), "reader": str(folder / BEST), "metrics": str(folder / METRICS)}))
+    elif position.best_step:
         print(f"best validation accuracy {percent(position.best_accuracy)} at update {position.best_step:,}")
         print(f"reader:  {folder / BEST}\nmetrics: {folder / METRICS}")
 

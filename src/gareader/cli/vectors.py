@@ -1,15 +1,23 @@
 """The command that makes word vectors."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from gareader.cli.app import Format, app, watch
+from gareader.cli.app import Format, Json, app, watch
 from gareader.examples import Example
 
 
 @app.command
 def vectors(
-    corpus: Path, *more: Path, out: Path, width: int = 100, epochs: int = 5, seed: int = 1, format: Format = None
+    corpus: Path,
+    *more: Path,
+    out: Path,
+    width: int = 100,
+    epochs: int = 5,
+    seed: int = 1,
+    format: Format = None,
+    as_json: Json = False,
 ) -> None:
     """Train word2vec vectors on the documents and queries of corpora: the paper's row "−glove, +corpus".
 
@@ -38,4 +46,7 @@ def vectors(
             yield from watch(read_examples(path, format=format), f"reading {path}")
 
     count = train_vectors(examples, out, width=width, epochs=epochs, seed=seed)
-    print(f"{out}: {count:,} words, {width} numbers each")
+    if as_json:
+        print(json.dumps({"out": str(out), "words": count, "width": width}))
+    else:
+        print(f"{out}: {count:,} words, {width} numbers each")
