@@ -134,7 +134,7 @@ def test_read_examples_takes_prepared_and_other_files(tmp_path):
     with pytest.raises(CorpusError, match="ROOT"):
         list(read_examples(CBT, format="wdw"))
     bad = []
-    broken = tmp_path / "broken.txt"
+    broken = tmp_path / CBT.name
     broken.write_text(CBT.read_text(encoding="utf-8") + "\n1 no question\n", encoding="utf-8")
     assert list(read_examples(broken, on_bad=bad.append)) == list(corpora.read(CBT))
     assert bad
@@ -242,6 +242,18 @@ def test_damage_is_an_error_never_a_crash(tmp_path):
         except StoreError as error:
             outcomes.add(re.sub(r".*arrow: (\w+ \w+ \w+ \w+).*", r"\1", str(error), flags=re.DOTALL))
     assert "the prepared corpus is" in outcomes  # and every other outcome is a list or a StoreError
+
+
+def test_a_damaged_index_is_no_other_word(tmp_path):
+    path = tmp_path / "corpus.arrow"
+    prepare(EXAMPLES, path)
+    documents = np.array([0, 1, 2, 1, 2, 3, 4], np.int32).tobytes()
+    assert path.read_bytes().count(documents) == 1
+    path.write_bytes(path.read_bytes().replace(documents, b"\xff\xff\xff\xff" + documents[4:]))
+    corpus = PreparedCorpus.open(path)
+    assert corpus[1] == SECOND
+    with pytest.raises(StoreError, match=r"corpus\.arrow: the prepared corpus is damaged"):
+        corpus[0]
 
 
 MEMORY = """

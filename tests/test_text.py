@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gareader.examples import PLACEHOLDER
-from gareader.text import mark_blank, query_words, tokenise, words
+from gareader.text import mark_blank, propose_candidates, query_words, tokenise, words
 
 
 @pytest.mark.parametrize(
@@ -96,6 +96,56 @@ def test_what_is_no_blank(query: str) -> None:
 
 def test_the_blank_among_tokens() -> None:
     assert mark_blank(["XXXXX", "____", "@placeholder", "XXXXX's", "__"]) == (*[PLACEHOLDER] * 3, "XXXXX's", "__")
+
+
+def proposed(document: str, query: str = "XXXXX was there .", most: int = 10) -> list[str]:
+    """The candidates as text, from raw text."""
+    return [" ".join(words) for words in propose_candidates(tokenise(document), query_words(query), most)]
+
+
+@pytest.mark.parametrize(
+    ("document", "expected"),
+    [
+        # names come before other words, the most frequent first, however often the others are written
+        ("The dog saw Tom and Ann. The dog bit Tom; the dog and the cat fled.", ["Tom", "Ann", "dog"]),
+        # a name of several words is one candidate, and a part of it counts for it
+        ("It was Mary Ann. We saw Tom and Mary Ann. Mary left.", ["Mary Ann", "Tom"]),
+        ("We met Captain Finch and Tom. Tom bowed to Captain Finch, and Finch sat down.", ["Captain Finch", "Tom"]),
+        ("He knew Peter Pan and Peter Rabbit. It was Peter.", ["Peter Pan", "Peter Rabbit", "Peter"]),
+        ("He saw Mr. Gray, and Mr. Gray's dog saw Tom.", ["Mr. Gray", "Tom"]),
+        ("They went from New York to Little Rock. New York was cold.", ["New York", "Little Rock"]),
+        # names that begin the sentence
+        ("Mary Ann gave Tom the key. Tom opened the door.", ["Tom", "Mary Ann"]),
+        ("Paris was warm. Rome was warmer.", ["Paris", "Rome"]),
+        # other words that do
+        ("Snow fell on Ann. The snow was deep, and Ben was cold.", ["Ann", "Ben"]),
+        ("Suddenly Ann woke. He saw Ann and Ben.", ["Ann", "Ben"]),
+        ("The end was near. He knew. They knew Ann. When Ann sang, I saw Ben.", ["Ann", "Ben"]),
+        ('"Well," said Ann. "Why not?" said Ben. (It was late.)', ["Ann", "Ben"]),
+        # marks of anonymised names, each a name of its own, wherever it stands
+        ("@entity1 met @entity2 @entity3. @entity1 left.", ["@entity1", "@entity2", "@entity3"]),
+        # no names: words written more than once
+        ("the dog saw the cat and the hen. the cat saw the dog.", ["dog", "cat"]),
+    ],
+)
+def test_candidates_are_proposed(document: str, expected: list[str]) -> None:
+    assert proposed(document) == expected
+
+
+@pytest.mark.parametrize("document", ["", "It was so.", "the dog saw the cat", "I saw it, and I said so."])
+def test_nothing_to_propose(document: str) -> None:
+    assert proposed(document) == []
+
+
+def test_words_of_the_query_are_not_proposed_but_names_are() -> None:
+    document = "Ann gave the dog a bone. Ben took the bone, and the dog bit Ben."
+    assert proposed(document, "XXXXX ate the Bone .") == ["Ben", "Ann", "dog"]
+    assert proposed(document, "Ann and XXXXX left .") == ["Ben", "Ann", "dog", "bone"]
+
+
+def test_only_so_many_are_proposed() -> None:
+    document = "He saw Ann, Ben and Cora. He saw Ben and Cora. He saw Cora."
+    assert proposed(document, most=2) == ["Cora", "Ben"]
 
 
 def test_importing_text_does_not_import_nltk() -> None:

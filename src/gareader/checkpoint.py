@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from hashlib import file_digest
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
 from safetensors import SafetensorError
@@ -16,7 +15,7 @@ from torch import nn
 
 from gareader.batching import Collator
 from gareader.config import from_table
-from gareader.errors import CheckpointError, did_you_mean
+from gareader.errors import CheckpointError, ConfigError, did_you_mean
 from gareader.readers import READERS
 from gareader.vocabulary import Alphabet, Vocabulary
 
@@ -41,16 +40,20 @@ class Checkpoint:
 def save(checkpoint: Checkpoint, folder: Path | str) -> None:
     """Write the reader; a reader that is there already is replaced only when the new one is complete."""
     folder = Path(folder)
+    new = folder.with_name(f".{folder.name}.new")
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        new = Path(mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+        if folder.exists() and any(folder.iterdir()) and not (folder / SETTINGS).exists():
+            raise CheckpointError(f"{folder}: this holds something else than a reader; choose another folder")
+        shutil.rmtree(new, ignore_errors=True)  # of a process that was killed while it wrote
+        new.mkdir(parents=True)
         try:
             _write(checkpoint, new)
             replace_folder(new, folder)
         finally:
             shutil.rmtree(new, ignore_errors=True)
-    except OSError as error:
-        raise CheckpointError(f"{folder}: the reader cannot be written: {error.strerror or error}") from error
+    except (OSError, SafetensorError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise CheckpointError(f"{folder}: the reader cannot be written: {reason}") from error
 
 
 def _write(checkpoint: Checkpoint, folder: Path) -> None:
@@ -69,20 +72,23 @@ def _write(checkpoint: Checkpoint, folder: Path) -> None:
     }
     (folder / SETTINGS).write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     for file in folder.iterdir():
+        file.chmod(0o644)  # safetensors lets only the owner read
         with file.open("rb") as stream:
             os.fsync(stream.fileno())
 
 
 def replace_folder(new: Path, folder: Path) -> None:
     """Put `new` in the place of `folder`; after a crash between the two renames `recover_folder` mends it."""
-    if folder.exists():
-        old = _aside(folder)
-        shutil.rmtree(old, ignore_errors=True)
-        folder.rename(old)
+    old = _aside(folder)
+    try:
+        if folder.exists():
+            shutil.rmtree(old, ignore_errors=True)
+            folder.rename(old)
         new.rename(folder)
-        shutil.rmtree(old, ignore_errors=True)
-    else:
-        new.rename(folder)
+    except BaseException:
+        recover_folder(folder)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def recover_folder(folder: Path) -> None:
@@ -117,8 +123,9 @@ def load(folder: Path | str) -> Checkpoint:
         return _restored(folder, settings)
     except FileNotFoundError as error:
         raise CheckpointError(f"{error.filename}: missing; copy the whole folder of the reader again") from None
-    except (KeyError, TypeError, RuntimeError, SafetensorError) as error:
-        raise CheckpointError(f"{folder}: the files do not fit together ({error}); copy the reader again") from None
+    except (KeyError, TypeError, AttributeError, RuntimeError, SafetensorError, ConfigError) as error:
+        reason = " ".join(str(error).split("\n\t")[:2])  # torch lists every weight that does not fit
+        raise CheckpointError(f"{folder}: the files do not fit together ({reason}); copy the reader again") from None
 
 
 def _restored(folder: Path, settings: Mapping[str, Any]) -> Checkpoint:
@@ -129,6 +136,8 @@ def _restored(folder: Path, settings: Mapping[str, Any]) -> Checkpoint:
     words = settings["words"]
     vocabulary, alphabet = Vocabulary.read(folder / VOCABULARY), Alphabet.read(folder / ALPHABET)
     weights = load_file(folder / WEIGHTS)
+    if (table := tuple(weights["embed.words"].shape)) != (len(vocabulary), words["width"]):
+        raise ConfigError(f"{len(vocabulary)} words of width {words['width']}, but a word table of {table}")
     config = from_table(config_class, settings["settings"], "reader")
     reader = reader_class(config, weights["embed.words"], len(alphabet))
     reader.load_state_dict(weights)

@@ -41,8 +41,10 @@ def read_outcomes(path: Path) -> Outcomes:
     try:
         with path.open(encoding="utf-8") as file:
             for number, line in enumerate(file, 1):
+                if not line.strip():
+                    continue
                 row = json.loads(line)
-                id_, right = row["id"], row["correct"]
+                id_, right = str(row["id"]), row["correct"]
                 if not isinstance(right, bool):
                     raise CorpusError(
                         "whether the answer is right is not known; evaluate questions with answers", path, number
@@ -52,11 +54,13 @@ def read_outcomes(path: Path) -> Outcomes:
                 correct[id_] = right
     except (OSError, UnicodeDecodeError) as error:
         raise CorpusError(f"cannot be read: {error}", path) from None
-    except (ValueError, KeyError, TypeError) as error:
+    except KeyError as error:
+        raise CorpusError(f"the key {error} is missing; a prediction has id and correct", path, number) from None
+    except (ValueError, TypeError) as error:
         problem = f"not a prediction ({error}); make the file with gareader evaluate --predictions"
         raise CorpusError(problem, path, number) from None
     if not correct:
-        raise CorpusError("holds no predictions", path)
+        raise CorpusError("holds no predictions; make them with gareader evaluate --predictions", path)
     return Outcomes(str(path), correct)
 
 
@@ -75,10 +79,10 @@ def compare_with_readers(reader: Outcomes, others: Sequence[Outcomes]) -> list[C
     p_values = []
     for other in others:
         if different := reader.correct.keys() ^ other.correct.keys():
-            examples = ", ".join(sorted(different)[:3])
+            examples = ", ".join(sorted(different)[:3]) + ", …" * (len(different) > 3)
             raise GareaderError(
-                f"{reader.name} and {other.name} do not hold the same questions: {len(different):,} are in one only "
-                f"({examples}, …); evaluate both readers on the same corpus"
+                f"{reader.name} and {other.name} do not hold the same questions: in one only are {len(different):,} "
+                f"({examples}); evaluate both readers on the same corpus"
             )
         only_first = sum(right and not other.correct[id_] for id_, right in reader.correct.items())
         only_second = sum(not right and other.correct[id_] for id_, right in reader.correct.items())

@@ -80,8 +80,13 @@ def evaluate(predictions: Iterable[Prediction]) -> Report:
 def ensemble(predictions: Sequence[Prediction]) -> Prediction:
     """One prediction from several readers' on the same question: their probabilities, averaged."""
     rows = zip(*(prediction.log_probabilities for prediction in predictions), strict=True)
-    means = [sum(map(exp, row)) / len(predictions) for row in rows]
-    return Prediction(predictions[0].example, tuple(log(mean) if mean else -inf for mean in means))
+    return Prediction(predictions[0].example, tuple(_log_mean(row) for row in rows))
+
+
+def _log_mean(row: Sequence[float]) -> float:
+    """log of the mean of exp, which may be too small to be computed itself."""
+    top = max(row)
+    return -inf if top == -inf else top + log(sum(exp(value - top) for value in row) / len(row))
 
 
 def prediction_record(prediction: Prediction) -> dict[str, Any]:

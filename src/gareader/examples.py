@@ -30,7 +30,8 @@ class Example:
             raise ExampleError("the document is empty; give the text that holds the answer")
         if (blanks := self.query.count(PLACEHOLDER)) != 1:
             raise ExampleError(
-                f"the query has {blanks or 'no'} placeholder{'s' * (blanks > 1)}; mark one blank, and only one"
+                f"the query has {blanks or 'no'} placeholder{'s' * (blanks > 1)}; mark one blank, and only one, "
+                "with XXXXX, ___ or @placeholder"
             )
         if len(self.candidates) < 2:
             raise ExampleError(f"{len(self.candidates) or 'no'} candidate answer; give at least two")

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from gareader.batching import SPECIAL_WORDS, Collator
 from gareader.checkpoint import Checkpoint
 from gareader.config import Table, from_table
-from gareader.errors import ConfigError, TrainingError, did_you_mean
+from gareader.errors import ConfigError, GareaderError, TrainingError, did_you_mean
 from gareader.examples import Example
+from gareader.files import written_whole
 from gareader.readers import READERS
 from gareader.store import PreparedCorpus, prepare, read_examples
 from gareader.training import Run, TrainConfig, usable
@@ -57,6 +58,8 @@ class Experiment:
         for section in table:
             if section not in ("data", "reader", "train"):
                 raise ConfigError(f"[{section}] is no section; {did_you_mean(section, ('data', 'reader', 'train'))}")
+            if not isinstance(table[section], dict):
+                raise ConfigError(f"{section} = {table[section]!r} is no section; write its settings under [{section}]")
         settings = dict(table.get("reader", {}))
         name = settings.pop("name", "gated-attention")
         if name not in READERS:
@@ -85,7 +88,20 @@ class Experiment:
         watch: Callable[[Iterable[Example], str], Iterable[Example]] = lambda examples, label: examples,
     ) -> Run:
         """Make everything ready in `folder`; with `resume`, at the place where the run there was left."""
+        before = {*folder.iterdir()} if folder.exists() else set()
         self.claim(folder, resume)
+        try:
+            return self.made_ready(folder, resume, watch)
+        except GareaderError:
+            if not resume:  # a run that could not begin must not stand in the way of the next try
+                for path in {*folder.iterdir()} - before:
+                    path.unlink()
+            raise
+
+    def made_ready(
+        self, folder: Path, resume: bool, watch: Callable[[Iterable[Example], str], Iterable[Example]]
+    ) -> Run:
+        """Corpora prepared, reader built, and the state read back."""
         training = self.corpus(self.data.train, folder / "train.arrow", watch)
         validation = self.corpus(self.data.validation, folder / "validation.arrow", watch)
         chosen, left_out = usable(
@@ -127,7 +143,8 @@ class Experiment:
         if file.exists():
             raise TrainingError(f"{folder}: there is a run already; go on with --resume, or choose another --out")
         folder.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        with written_whole(file) as out:
+            out.write(json.dumps(settings, indent=2, ensure_ascii=False) + "\n")
 
     def corpus(
         self, path: str, prepared: Path, watch: Callable[[Iterable[Example], str], Iterable[Example]]

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 """Okabe and Ito's, which colour-blind people tell apart too."""
 
+KINDS = (".png", ".svg", ".pdf")
+
 
 def learning_curves(runs: Sequence[Path]) -> "Figure":
     """Loss, accuracy and learning rate of runs against the examples they have seen."""
@@ -23,6 +25,7 @@ def learning_curves(runs: Sequence[Path]) -> "Figure":
         raise GareaderError("pictures need matplotlib; type: pip install 'gareader[plot]'") from None
     figure = Figure(figsize=(11, 3.4), layout="constrained")
     loss, accuracy, rate = figure.subplots(1, 3)
+    names = [run.resolve().name for run in runs]
     for number, run in enumerate(runs):
         colour = COLOURS[number % len(COLOURS)]
         lines = read_metrics(run)
@@ -30,7 +33,7 @@ def learning_curves(runs: Sequence[Path]) -> "Figure":
         validations = [line for line in lines if "validation_accuracy" in line]
         seen = [line["examples"] for line in updates]
         checked = [line["examples"] for line in validations]
-        name = run.name
+        name = names[number] if names.count(names[number]) == 1 else str(run)
         loss.plot(seen, [line["loss"] for line in updates], color=colour, alpha=0.45, lw=1, label=f"{name}, training")
         loss.plot(
             checked,
@@ -38,6 +41,7 @@ def learning_curves(runs: Sequence[Path]) -> "Figure":
             "o-",
             color=colour,
             ms=3,
+            clip_on=False,
             label=f"{name}, validation",
         )
         accuracy.plot(seen, [100 * line["accuracy"] for line in updates], color=colour, alpha=0.45, lw=1)
@@ -47,16 +51,29 @@ def learning_curves(runs: Sequence[Path]) -> "Figure":
         )
         accuracy.fill_between(checked, [100 * v for v in low], [100 * v for v in high], color=colour, alpha=0.15, lw=0)
         rate.plot(seen, [line["learning_rate"] for line in updates], color=colour)
-    for axes, title in ((loss, "loss"), (accuracy, "accuracy, %"), (rate, "learning rate")):
+    for axes, title in ((loss, "loss"), (accuracy, "accuracy, % (shaded: 95 % interval)"), (rate, "learning rate")):
         axes.set_title(title, fontsize=10)
         axes.set_xlabel("examples seen")
         axes.grid(alpha=0.25)
+        axes.set_xlim(left=0)
         axes.xaxis.set_major_formatter(lambda value, place: f"{value:,.0f}")
         axes.xaxis.set_major_locator(_few_ticks())
     loss.set_ylim(bottom=0)
     rate.set_ylim(bottom=0)
     loss.legend(fontsize=8, frameon=False)
     return figure
+
+
+def save(figure: "Figure", path: Path) -> None:
+    """Write a picture; the ending of the name decides its kind."""
+    if path.suffix.lower() not in KINDS:
+        raise GareaderError(f"{path}: a picture is PNG, SVG or PDF; end its name with {', '.join(KINDS)}")
+    new = path.with_name(f".{path.name}.new")
+    try:
+        figure.savefig(new, format=path.suffix[1:].lower(), dpi=150)
+        new.replace(path)
+    finally:
+        new.unlink(missing_ok=True)
 
 
 def _few_ticks() -> Any:

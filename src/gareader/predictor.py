@@ -76,9 +76,9 @@ def question(document: str, query: str, candidates: Iterable[str] | None = None,
     """An Example from raw text."""
     words = tokenise(document)
     asked = query_words(query)
-    proposed = propose_candidates(words, asked) if candidates is None else [tokenise(text) for text in candidates]
-    if candidates is None and len(proposed) < 2:
-        raise QuestionError("no candidates could be proposed from the document; give them, for example: Tom|Mary Ann")
+    proposed = propose_candidates(words, asked) if candidates is None else [*dict.fromkeys(map(tokenise, candidates))]
+    if candidates is None and words and len(proposed) < 2:
+        raise QuestionError("two candidates cannot be found in the document; give them, for example: Tom|Mary Ann")
     return Example(id, words, asked, tuple(proposed), None)
 
 

@@ -4,6 +4,7 @@ import errno
 import os
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain, compress, islice, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -57,11 +58,11 @@ def read_examples(
 
 def is_prepared(path: Path | str) -> bool:
     """Whether this is an Arrow file; `PreparedCorpus.open` tells whether it is a good one."""
-    path = Path(path)
-    if not path.is_file():
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(len(_MAGIC)) == _MAGIC
+    except OSError:  # a folder, or nothing that can be read: the reader of the corpus will say so
         return False
-    with path.open("rb") as file:
-        return file.read(len(_MAGIC)) == _MAGIC
 
 
 def prepare(examples: Iterable[Example], path: Path | str) -> "PreparedCorpus":
@@ -88,7 +89,7 @@ def prepare(examples: Iterable[Example], path: Path | str) -> "PreparedCorpus":
 
 
 class _Rows:
-    """Examples on their way into one record batch: their words as text, which Arrow makes indices at half the cost."""
+    """Examples on their way into one record batch: their words as text, which Arrow encodes without the GIL."""
 
     def __init__(self) -> None:
         self.ids: list[str] = []
@@ -117,17 +118,16 @@ class _Rows:
         self.candidate_lengths.extend(map(len, candidates))
         self.answers.append(example.answer)
 
-    def encode(self, words: Any) -> tuple[Any, Any]:
-        """These rows in the shape of _INDICES, and the words met so far followed by the new ones."""
-        text = _SEPARATOR.join(chain(self.documents, self.queries, self.candidates))
-        tokens = pc.split_pattern(pa.array([text]), _SEPARATOR).values
+    def text(self) -> str:
+        """All words on lines of their own: new ones of documents, then queries, then candidates."""
+        return _SEPARATOR.join(chain(self.documents, self.queries, self.candidates))
+
+    def record_batch(self, indices: _Ints) -> Any:
+        """These rows in the shape of _INDICES, given the words of the text as indices."""
         query = sum(self.new_lengths)
         candidates = query + sum(self.query_lengths)
-        if len(tokens) != candidates + sum(self.candidate_lengths):
+        if len(indices) != candidates + sum(self.candidate_lengths):
             raise StoreError(f"example {self._broken()!r} has a word with a line break in it; make it two words")
-        # the last of the chunks, which share one dictionary; an empty one of no words is left out
-        coded = pa.chunked_array([words, tokens], pa.string()).dictionary_encode().chunks[-1]
-        indices = coded.indices.to_numpy()
         columns = [
             pa.array(self.ids, pa.string()),
             _lists(self.new_lengths, indices[:query]),
@@ -136,7 +136,7 @@ class _Rows:
             pa.array(self.answers, pa.int32()),
             pa.array(self.document_lengths, pa.int32()),
         ]
-        return pa.record_batch(columns, schema=_INDICES), coded.dictionary
+        return pa.record_batch(columns, schema=_INDICES)
 
     def _broken(self) -> str:
         """The first example with more words in its text than it should have."""
@@ -155,7 +155,7 @@ def _lists(lengths: Sequence[int] | _Ints, values: Any) -> Any:
 
 
 def _overlap(before: _Words, document: _Words) -> int:
-    """How many words `document` begins with that `before` ends with; eight at least, else none are counted."""
+    """How many words `document` begins with that `before` ends with; fewer than eight are not looked for."""
     if before is document:
         return len(document)
     beginning, start = document[:8], -1
@@ -171,10 +171,32 @@ def _overlap(before: _Words, document: _Words) -> int:
 def _write_indices(examples: Iterable[Example], path: Path) -> Any:
     """Write the words as indices into a dictionary that still grows, and return the complete dictionary."""
     words = pa.array([], pa.string())
-    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, _INDICES) as writer:
+
+    def encode(text: str) -> _Ints:
+        nonlocal words
+        tokens = pc.split_pattern(pa.array([text]), _SEPARATOR).values
+        # the last of the chunks, which share one dictionary; an empty chunk of no words is left out
+        coded = pa.chunked_array([words, tokens], pa.string()).dictionary_encode().chunks[-1]
+        words = coded.dictionary
+        indices: _Ints = coded.indices.to_numpy()
+        return indices
+
+    def write(rows: _Rows, indices: Future[_Ints]) -> None:
+        writer.write_batch(rows.record_batch(indices.result()))
+
+    with (
+        pa.OSFile(str(path), "wb") as file,
+        pa.ipc.new_file(file, _INDICES) as writer,
+        ThreadPoolExecutor(1) as thread,  # Arrow needs no GIL: it encodes one batch while the next one is read
+    ):
+        before = None
         for rows in _batches(examples):
-            batch, words = rows.encode(words)
-            writer.write_batch(batch)
+            now = rows, thread.submit(encode, rows.text())
+            if before:
+                write(*before)
+            before = now
+        if before:
+            write(*before)
     return words
 
 

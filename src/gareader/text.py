@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from itertools import pairwise
 from unicodedata import normalize
 
 from gareader.examples import PLACEHOLDER
@@ -36,6 +37,9 @@ _FUNCTION_WORDS = frozenset(
     without would yes yet you your yours yourself""".split()
 )
 """Words that are no answer by themselves."""
+
+_IN_NAMES = frozenset("good great little long new old".split())
+"""Those of them that may begin a name, as in New York."""
 
 # Unicode noncharacters, reserved for inner use, stand for the signs the tokenizer must not cut at.
 _AT, _PERIOD, _APOSTROPHE = "\ufdd0", "\ufdd1", "\ufdd2"
@@ -102,7 +106,7 @@ def propose_candidates(document: tuple[str, ...], query: tuple[str, ...], most: 
     others = Counter(
         (word,)
         for word in document
-        if len(word) > 3 and word.isalpha() and word.islower() and word not in _FUNCTION_WORDS
+        if len(word) > 2 and word.isalpha() and word.islower() and word not in _FUNCTION_WORDS
     )
     frequent = [word for word, count in others.most_common() if count > 1 and word[0] not in asked]
     return [*(name for name, _ in names.most_common()), *frequent][:most]
@@ -110,26 +114,25 @@ def propose_candidates(document: tuple[str, ...], query: tuple[str, ...], most: 
 
 def _names(document: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """Runs of capitalised words; at the beginning of a sentence a capital says nothing by itself."""
-    written = set(document)
-    inside: set[str] = set()  # words capitalised where no sentence begins
-    starts = [True, *(word in _SENTENCE_STARTS for word in document[:-1])]
-    for word, start in zip(document, starts, strict=True):
-        if not start and _capitalised(word):
-            inside.add(word)
+    before: dict[str, set[str]] = {}  # what stands before each word; a document begins as if after a period
+    for previous, word in pairwise((".", *document)):
+        before.setdefault(word, set()).add(previous)
+    inside = {word for word, those in before.items() if word[:1].isupper() and not those <= _SENTENCE_STARTS}
     run: list[str] = []
-    following = (*document[1:], "")
-    for word, start, after in zip((*document, ""), (*starts, False), (*following, ""), strict=True):
-        common = start and word not in inside and (word.lower() in written or after in inside)
-        named = _capitalised(word) and not common and word.lower() not in _FUNCTION_WORDS
+    padded = (".", *document, "", "")
+    for previous, word, after in zip(padded, padded[1:], padded[2:], strict=False):
+        start = previous in _SENTENCE_STARTS
+        led = after in inside and before[after] != {word}  # Yesterday Peter …, not Mary Ann …
+        common = start and word not in inside and (word.lower() in before or led)
+        in_name = not start and after in inside and word.lower() in _IN_NAMES
+        named = word[:1].isupper() and not common and (in_name or word.lower() not in _FUNCTION_WORDS)
         if run and (start or not named):
             yield tuple(run)
             run = []
         if named:
             run.append(word)
-
-
-def _capitalised(word: str) -> bool:
-    return word[:1].isupper() or (word[:1] == "@" and len(word) > 1)
+        elif word[:1] == "@" and len(word) > 1:  # a mark such as @entity5 is a whole name
+            yield (word,)
 
 
 def _quotes_by_direction(sentence: str) -> str:

@@ -62,6 +62,8 @@ class TrainConfig:
         for name in ("learning_rate", "clip", "max_minutes", "validation_examples", "threads"):
             if (value := getattr(self, name)) is not None and not value > 0:
                 raise ConfigError(f"{name} = {value} is not positive")
+        if not 0 <= self.seed < 2**32:
+            raise ConfigError(f"seed = {self.seed} is out of range; use 0 or more and less than 2**32")
         if not 0 < self.fraction <= 1:
             raise ConfigError(f"fraction = {self.fraction} is not a share; use more than 0, at most 1")
 
@@ -233,9 +235,14 @@ class Run:
         position = self.position
         line = {"step": position.step, "epoch": position.epoch + 1, "examples": position.examples, **measured}
         line["examples_per_second"] = round(position.examples / max(position.seconds, 1e-9), 2)
-        with (self.folder / METRICS).open("ab") as file:
-            file.write(json.dumps(line).encode() + b"\n")
-            self.position = replace(position, metrics_bytes=file.tell())
+        path = self.folder / METRICS
+        try:
+            with path.open("ab") as file:
+                file.write(json.dumps(line).encode() + b"\n")
+                self.position = replace(position, metrics_bytes=file.tell())
+        except OSError as error:
+            problem = f"{path}: the metrics cannot be written ({error.strerror}); free some room and resume"
+            raise CheckpointError(problem) from error
         self.on_metrics(line)
 
     def save_state(self) -> None:

@@ -1,16 +1,16 @@
 """Commands that answer questions: answer, demo."""
 
 import json
-import sys
 from math import inf
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
+from cyclopts.validators import Number
 from rich.console import Console
 
 from gareader.cli.app import Json, Skipped, app
-from gareader.errors import GareaderError
+from gareader.errors import CorpusError, GareaderError
 from gareader.examples import Prediction
 
 
@@ -22,7 +22,7 @@ def answer(
     candidates: str | None = None,
     batch: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     reader: Path,
-    top: int | None = None,
+    top: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
     as_json: Json = False,
 ) -> None:
     """Answer a question about a text: candidates with their probabilities, the most probable first.
@@ -38,7 +38,8 @@ def answer(
     candidates
         Possible answers, of one or more words, separated by |; proposed from the document if not given.
     batch
-        Instead of one question: a file of JSON lines with document, query and candidates, - for standard input.
+        Instead of one question: a file of JSON lines with document, query and candidates; - for standard input,
+        where each question is answered as it comes.
     reader
         The folder of a trained reader.
     top
@@ -46,31 +47,41 @@ def answer(
     """
     from gareader.predictor import load
 
-    if (batch is None) == (document is None) or (document is None) != (query is None):
-        raise GareaderError("give --document and --query, or --batch; - reads standard input")
+    one = document is not None and query is not None and batch is None
+    many = batch is not None and document is query is candidates is None
+    if not one and not many:
+        raise GareaderError("give --document and --query, or --batch and neither of them; - reads standard input")
     found = load(reader)
     if batch is not None:
-        answer_batch(found, batch)
+        answer_batch(found, batch, top)
         return
-    text = sys.stdin.read() if document == "-" else read_text(Path(str(document)))
     choices = None if candidates is None else [choice for choice in candidates.split("|") if choice.strip()]
-    prediction = found.answer(text, str(query), choices)
+    prediction = found.answer(read_text(source(str(document))), str(query), choices)
     if as_json:
         print(json.dumps(record(prediction, top), ensure_ascii=False))
     else:
         print_ranking(prediction, top)
 
 
-def answer_batch(reader: Any, source: str) -> None:
+def answer_batch(reader: Any, name: str, top: int | None = None) -> None:
     """JSON lines in, JSON lines out; a bad line is told by its number, and the others are answered."""
-    from gareader.corpora import jsonl
+    from gareader import corpora
 
     skipped = Skipped()
-    path = Path("/dev/stdin" if source == "-" else source)
-    for prediction in reader.answer_many(jsonl.read(path, skipped)):
-        print(json.dumps(record(prediction), ensure_ascii=False), flush=True)
-    if skipped.count:
-        raise GareaderError(f"{skipped.count} bad lines were passed over; all others are answered")
+    if name == "-":
+        questions = corpora.jsonl.read(source(name), skipped)
+        predictions = (reader.predict([question])[0] for question in questions)
+    else:
+        predictions = reader.answer_many(corpora.read(name, format="jsonl", on_bad=skipped))
+    for prediction in predictions:
+        print(json.dumps(record(prediction, top), ensure_ascii=False), flush=True)
+    if count := skipped.count:
+        raise GareaderError(f"{count} bad line{'s' * (count > 1)} passed over; all others are answered")
+
+
+def source(name: str) -> Path:
+    """The file of that name; - is standard input."""
+    return Path("/dev/stdin" if name == "-" else name)
 
 
 def record(prediction: Prediction, top: int | None = None) -> dict[str, Any]:
@@ -91,13 +102,16 @@ def print_ranking(prediction: Prediction, top: int | None = None) -> None:
 
 
 def read_text(path: Path) -> str:
-    """A text file."""
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise GareaderError(f"{path}: there is no such file; check the path") from None
-    except UnicodeDecodeError as error:
-        raise GareaderError(f"{path}: this is not UTF-8 text ({error.reason}); save it as UTF-8") from None
+    """The text of a file, which may be compressed."""
+    from gareader.files import DAMAGE, damaged, opened
+
+    with opened(path) as content:
+        try:
+            return content.read().decode()
+        except UnicodeDecodeError as error:
+            raise CorpusError(f"this is not UTF-8 text ({error.reason}); save it as UTF-8", path) from None
+        except DAMAGE as problem:
+            raise damaged(problem, path) from None
 
 
 @app.command

@@ -15,6 +15,7 @@ app = App(
     name="gareader",
     help="Answer cloze questions about a text with the Gated-Attention Reader (Dhingra et al., ACL 2017).",
     help_format="markdown",
+    suppress_keyboard_interrupt=False,  # main says what an interrupt means
 )
 
 Format = Annotated[str | None, Parameter(help="cbt, question, wdw or jsonl; recognised from the content if not given.")]

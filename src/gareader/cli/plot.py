@@ -25,7 +25,7 @@ def curves(run: Path, *more: Path, out: Path = Path("curves.png")) -> None:
     out
         The picture; its ending decides the kind.
     """
-    from gareader.plots import learning_curves
+    from gareader.plots import learning_curves, save
 
-    learning_curves([run, *more]).savefig(out, dpi=150)
+    save(learning_curves([run, *more]), out)
     print(out)

@@ -1,6 +1,7 @@
 """The command that trains."""
 
 import json
+import shlex
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -66,9 +67,10 @@ def train(
         run.on_metrics = on_metrics
         position = run.train(stop)
     if not position.finished:
-        options = "".join(f" --set {assignment!r}" for assignment in assignments)
-        complain(f"stopped after update {position.step:,}; everything is saved. Go on with:")
-        complain(f"  gareader train {config} --out {folder}{options} --resume")
+        sets = [word for assignment in assignments for word in ("--set", assignment)]
+        others = ["--tensorboard"] * tensorboard + ["--json"] * as_json
+        command = shlex.join(["gareader", "train", str(config), "--out", str(folder), *sets, *others, "--resume"])
+        complain(f"stopped after update {position.step:,}; everything is saved. Go on with:\n{command}")
     if as_json:
         print(json.dumps({**asdict(position), "reader": str(folder / BEST), "metrics": str(folder / METRICS)}))
     elif position.best_step:

@@ -1,0 +1,286 @@
+"""`gareader answer` as its users meet it: one question in raw text, or many as JSON lines."""
+
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+
+import synthetic
+from gareader.cli import main
+from gareader.experiment import Experiment
+from gareader.store import prepare
+from gareader.training import BEST
+
+# cyclopts wants to be sure that a test means its own arguments
+pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
+
+STORY = "Ann has the lamp. Ben has the drum. Cora has the kite. Dan has the rope."
+QUERY = "XXXXX has the drum."
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory):
+    """A reader that has learned who has what."""
+    folder = tmp_path_factory.mktemp("reader")
+    prepare(synthetic.corpus(640, seed=1), folder / "train.arrow")
+    prepare(synthetic.corpus(60, seed=2), folder / "validation.arrow")
+    table = {
+        "data": {"train": f"{folder}/train.arrow", "validation": f"{folder}/validation.arrow", "vector_width": 12},
+        "reader": {"hidden": 12, "hops": 2, "dropout": 0.0, "characters": False},
+        "train": {"learning_rate": 0.02, "max_epochs": 2, "threads": 1},
+    }
+    assert Experiment.from_table(table).run(folder / "run").train().best_accuracy > 0.95
+    return folder / "run" / BEST
+
+
+@contextmanager
+def standard_input(data, folder):
+    """The bytes on file descriptor 0, as a shell's < would put them."""
+    file = folder / "stdin"
+    file.write_bytes(data)
+    kept = os.dup(0)
+    with file.open("rb") as stream:
+        os.dup2(stream.fileno(), 0)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 0)
+        os.close(kept)
+
+
+@pytest.fixture
+def answer(reader, capsys, monkeypatch, tmp_path):
+    """Runs the command: exit code, stdout, stderr."""
+
+    def run(*arguments, stdin=b"", reader=reader):
+        monkeypatch.setattr(sys, "argv", ["gareader", "answer", "--reader", str(reader), *map(str, arguments)])
+        code = 0
+        with standard_input(stdin, tmp_path):
+            try:
+                main()
+            except SystemExit as exit_:
+                code = exit_.code
+        return code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def story(tmp_path):
+    path = tmp_path / "story.txt"
+    path.write_text(STORY, encoding="utf-8")
+    return path
+
+
+def candidates(printed):
+    return [line.split("  ")[0] for line in printed.splitlines()]
+
+
+def test_candidates_are_proposed_and_ranked(answer, story):
+    code, out, err = answer("--document", story, "--query", QUERY)
+    assert (code, err) == (0, "")
+    assert all(re.fullmatch(r"\w+ +\d+\.\d%", line) for line in out.splitlines())
+    assert candidates(out)[0] == "Ben"
+    assert sorted(candidates(out)) == ["Ann", "Ben", "Cora", "Dan"]
+
+
+@pytest.mark.parametrize("blank", ["XXXXX", "___", "______", "@placeholder"])
+def test_every_way_to_write_the_blank(answer, story, blank):
+    code, out, _ = answer("--document", story, "--query", f"{blank} has the kite.", "--json")
+    assert code == 0
+    assert json.loads(out)["best"] == "Cora"
+
+
+def test_the_document_from_standard_input(answer, story):
+    expected = answer("--document", story, "--query", QUERY)
+    assert answer("--document", "-", "--query", QUERY, stdin=STORY.encode()) == expected
+
+
+def test_a_compressed_document_with_a_byte_order_mark(answer, story, tmp_path):
+    packed = tmp_path / "story.gz"
+    packed.write_bytes(gzip.compress(STORY.encode("utf-8-sig")))
+    assert answer("--document", packed, "--query", QUERY) == answer("--document", story, "--query", QUERY)
+
+
+def test_given_candidates_of_several_words_and_one_that_is_not_in_the_document(answer, tmp_path):
+    story = tmp_path / "story.txt"
+    story.write_text("Ann has the lamp. Ben Zöller has the drum.", encoding="utf-8")
+    code, out, err = answer("--document", story, "--query", QUERY, "--candidates", "Zoë|Ann| Ben Zöller |Ann||")
+    assert (code, err) == (0, "")
+    first, second, third = out.splitlines()
+    assert re.fullmatch(r"Ben Zöller +\d+\.\d%", first)
+    assert re.fullmatch(r"Ann +\d+\.\d%", second)
+    assert re.fullmatch(r"Zoë +0\.0%   not in the document", third)
+
+
+def test_only_so_many(answer, story):
+    _, everything, _ = answer("--document", story, "--query", QUERY)
+    _, out, _ = answer("--document", story, "--query", QUERY, "--top", 2)
+    assert out.splitlines() == everything.splitlines()[:2]
+    for number in ("0", "-1", "x"):
+        code, out, err = answer("--document", story, "--query", QUERY, f"--top={number}")
+        assert (code, out) == (2, "")
+        assert "--top" in err
+
+
+def test_json_for_programs(answer, story):
+    code, out, err = answer(
+        "--document", story, "--query", QUERY, "--candidates", "Ann|Ben|Zoë", "--json", "--top", "3"
+    )
+    assert (code, err) == (0, "")
+    assert out.endswith("\n")
+    assert out.count("\n") == 1
+    found = json.loads(out)
+    assert found.keys() == {"id", "best", "ranking"}
+    assert found["best"] == found["ranking"][0][0] == "Ben"
+    assert found["ranking"][2] == ["Zoë", 0.0]
+    assert sum(probability for _, probability in found["ranking"]) == pytest.approx(1)
+    assert len(json.loads(answer("--document", story, "--query", QUERY, "--json", "--top", 1)[1])["ranking"]) == 1
+
+
+BAD = {
+    "no blank": (STORY, "Ann has the drum.", None, "the query has no placeholder; mark one blank, and only one, with"),
+    "two blanks": (STORY, "XXXXX has the ___.", None, "the query has 2 placeholders; mark one blank, and only one"),
+    "empty document": ("", QUERY, None, "the document is empty; give the text that holds the answer"),
+    "blank document": (" \n ", QUERY, "Ann|Ben", "the document is empty"),
+    "one candidate": (STORY, QUERY, "Ann", "1 candidate answer; give at least two"),
+    "no candidate": (STORY, QUERY, " | ", "no candidate answer; give at least two"),
+    "nothing to propose": ("it was so", QUERY, None, "two candidates cannot be found in the document; give them"),
+    "none in document": (STORY, QUERY, "Xerxes|Zoë", "no candidate occurs in the document, so there is nothing to"),
+}
+
+
+@pytest.mark.parametrize(("document", "query", "given", "message"), BAD.values(), ids=BAD)
+def test_questions_that_cannot_be_answered(answer, tmp_path, document, query, given, message):
+    story = tmp_path / "story.txt"
+    story.write_text(document, encoding="utf-8")
+    code, out, err = answer("--document", story, "--query", query, *(["--candidates", given] if given else []))
+    assert (code, out) == (1, "")
+    assert err.startswith("gareader: ")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_documents_that_cannot_be_read(answer, tmp_path):
+    latin, folder, cut = tmp_path / "latin.txt", tmp_path / "folder", tmp_path / "cut.gz"
+    latin.write_bytes("Zoë has the drum.".encode("latin-1"))
+    folder.mkdir()
+    cut.write_bytes(gzip.compress(STORY.encode() * 99)[:-20])
+    for document, message in (
+        (tmp_path / "nowhere.txt", "nowhere.txt: there is no such file or folder; check the path"),
+        (latin, "latin.txt: this is not UTF-8 text (invalid continuation byte); save it as UTF-8"),
+        (folder, "folder: this is a folder; name one of its files"),
+        (cut, "cut.gz: damaged or cut off here"),
+    ):
+        code, out, err = answer("--document", document, "--query", QUERY)
+        assert (code, out) == (1, "")
+        assert message in err
+        assert err.count("\n") == 1
+    code, out, err = answer("--document", "-", "--query", QUERY, stdin=latin.read_bytes())
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert "/dev/stdin: this is not UTF-8 text" in err
+
+
+def test_a_reader_that_is_not_there(answer, story, tmp_path):
+    code, out, err = answer("--document", story, "--query", QUERY, reader=tmp_path / "no")
+    assert (code, out) == (1, "")
+    assert "there is no reader here (no reader.json); check the path\n" in err
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["--query", QUERY],
+        ["--document", "-"],
+        ["--document", "-", "--query", QUERY, "--batch", "-"],
+        ["--batch", "-", "--query", QUERY],
+        ["--batch", "-", "--candidates", "Ann|Ben"],
+    ],
+    ids=" ".join,
+)
+def test_one_question_or_many(answer, options):
+    code, out, err = answer(*options)
+    assert (code, out) == (1, "")
+    assert err == ("gareader: give --document and --query, or --batch and neither of them; - reads standard input\n")
+
+
+def line(thing, **changes):
+    question = {"document": STORY, "query": f"XXXXX has the {thing}.", "candidates": ["Ann", "Ben", "Cora", "Dan"]}
+    return json.dumps({**question, **changes})
+
+
+BATCH = [
+    line("drum", id="first"),
+    "{broken",
+    line("kite"),
+    line("rope", candidates=["Dan"]),
+    line("lamp", query="no blank"),
+    "",
+    line("rope", candidates=["Zoë", "Xerxes"]),
+    line("lamp", document=STORY.replace(".", " .").split()),
+]
+
+
+@pytest.mark.parametrize("name", ["questions.jsonl", "-"])
+def test_many_questions(answer, tmp_path, name):
+    data = ("\n".join(BATCH) + "\n").encode()
+    path = tmp_path / "questions.jsonl"
+    path.write_bytes(data)
+    code, out, err = answer("--batch", path if name != "-" else name, stdin=data)
+    found = [json.loads(row) for row in out.splitlines()]
+    assert [row["best"] for row in found] == ["Ben", "Cora", None, "Ann"]
+    stem = "stdin" if name == "-" else "questions"
+    assert [row["id"] for row in found] == ["first", f"{stem}:3", f"{stem}:7", f"{stem}:8"]
+    assert all(row.keys() == {"id", "best", "ranking"} for row in found)
+    assert found[2]["ranking"] == [["Zoë", 0.0], ["Xerxes", 0.0]]
+    place = "/dev/stdin" if name == "-" else path
+    told = err.splitlines()
+    assert told[0].startswith(f"gareader: skipped: {place}:2: broken JSON")
+    assert told[1].startswith(f"gareader: skipped: {place}:4: 1 candidate answer")
+    assert told[2].startswith(f"gareader: skipped: {place}:5: the query has no placeholder")
+    assert told[3:] == ["gareader: 3 bad lines passed over; all others are answered"]
+    assert code == 1
+
+
+def test_many_good_questions(answer, tmp_path):
+    path = tmp_path / "questions.jsonl"
+    path.write_text(line("drum") + "\n" + line("kite"))
+    code, out, err = answer("--batch", path, "--top", 1)
+    assert (code, err) == (0, "")
+    assert [json.loads(row)["ranking"][0][0] for row in out.splitlines()] == ["Ben", "Cora"]
+    assert all(len(json.loads(row)["ranking"]) == 1 for row in out.splitlines())
+    assert answer("--batch", "-", stdin=b"") == (0, "", "")
+
+
+def test_a_batch_that_is_damaged_is_answered_up_to_there(answer, tmp_path):
+    path = tmp_path / "questions.jsonl.gz"
+    rows = [line("drum"), *(line("kite", document=f"{n} {STORY}") for n in range(200))]
+    path.write_bytes(gzip.compress("\n".join(rows).encode())[:-12])
+    code, out, err = answer("--batch", path)
+    assert code == 1
+    assert json.loads(out.splitlines()[0])["best"] == "Ben"
+    assert "damaged or cut off here" in err
+    code, out, err = answer("--batch", tmp_path / "nowhere.jsonl")
+    assert (code, out, err.count("\n")) == (1, "", 1)
+
+
+def test_a_program_may_ask_and_wait_for_each_answer(reader):
+    """As a child process, the way another program uses it."""
+    command = [sys.executable, "-m", "gareader", "answer", "--reader", reader, "--batch", "-"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes, text=True) as process:
+        for thing, holder in (("drum", "Ben"), ("kite", "Cora")):
+            process.stdin.write(line(thing) + "\n")
+            process.stdin.flush()
+            assert json.loads(process.stdout.readline())["best"] == holder
+        process.stdin.write("{broken\n")
+        process.stdin.close()
+        assert process.stdout.read() == ""
+        assert process.stderr.read().splitlines()[-1] == "gareader: 1 bad line passed over; all others are answered"
+    assert process.returncode == 1

@@ -1,0 +1,128 @@
+"""Learning curves: what is drawn, the kinds of files, and what cannot be drawn."""
+
+import json
+import sys
+
+import pytest
+
+from gareader.errors import GareaderError
+from gareader.plots import COLOURS, learning_curves, read_metrics, save
+from gareader.significance import wilson_interval
+from gareader.training import METRICS
+
+MARKS = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
+
+
+def run_folder(folder, losses=(1.5, 0.9, 0.4, 0.2), validation_losses=(0.8, 0.3)):
+    """A run with a line of metrics every 32 examples and a validation every 64."""
+    folder.mkdir(parents=True)
+    lines = []
+    for number, loss in enumerate(losses, 1):
+        place = {"step": number, "epoch": 1, "examples": 32 * number, "examples_per_second": 9.0}
+        lines.append({**place, "loss": loss, "accuracy": number / 10, "learning_rate": 0.01 / number})
+        if number % 2 == 0:
+            checked = {"accuracy": 0.5, "interval": wilson_interval(10, 20), "loss": validation_losses[number // 2 - 1]}
+            lines.append({**place, **{f"validation_{name}": value for name, value in checked.items()}})
+    (folder / METRICS).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return folder
+
+
+@pytest.mark.parametrize("kind", MARKS)
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_picture_of_every_kind(tmp_path, kind, count):
+    runs = [run_folder(tmp_path / f"run{number}") for number in range(count)]
+    out = tmp_path / "pictures" / f"curves.{kind.upper() if count == 2 else kind}"
+    out.parent.mkdir()
+    save(learning_curves(runs), out)
+    assert out.read_bytes().startswith(MARKS[kind])
+    assert out.stat().st_size > 5000
+    assert list(out.parent.iterdir()) == [out]
+
+
+def test_what_is_drawn(tmp_path):
+    first, second = run_folder(tmp_path / "first"), run_folder(tmp_path / "second", losses=(1.0, 0.5))
+    loss, accuracy, rate = learning_curves([first, second]).axes
+    assert [text.get_text() for text in loss.get_legend().get_texts()] == [
+        "first, training",
+        "first, validation",
+        "second, training",
+        "second, validation",
+    ]
+    training, validation, other, _ = loss.lines
+    assert (list(training.get_xdata()), list(training.get_ydata())) == ([32, 64, 96, 128], [1.5, 0.9, 0.4, 0.2])
+    assert (list(validation.get_xdata()), list(validation.get_ydata())) == ([64, 128], [0.8, 0.3])
+    assert list(other.get_ydata()) == [1.0, 0.5]
+    assert [line.get_color() for line in loss.lines] == [COLOURS[0], COLOURS[0], COLOURS[1], COLOURS[1]]
+    assert list(accuracy.lines[0].get_ydata()) == pytest.approx([10, 20, 30, 40])
+    assert list(accuracy.lines[1].get_ydata()) == [50, 50]
+    low, high = wilson_interval(10, 20)
+    band = accuracy.collections[0].get_paths()[0].vertices
+    assert (band[:, 1].min(), band[:, 1].max()) == pytest.approx((100 * low, 100 * high))
+    assert list(rate.lines[0].get_ydata()) == pytest.approx([0.01, 0.005, 0.01 / 3, 0.0025])
+    for axes in (loss, accuracy, rate):
+        assert axes.get_title()
+        assert axes.get_xlabel() == "examples seen"
+        assert axes.get_xlim()[0] == 0
+
+
+def test_runs_of_the_same_name_are_told_apart(tmp_path):
+    first, second = run_folder(tmp_path / "a" / "run"), run_folder(tmp_path / "b" / "run")
+    labels = [text.get_text() for text in learning_curves([first, second]).axes[0].get_legend().get_texts()]
+    assert labels[::2] == [f"{first}, training", f"{second}, training"]
+
+
+def test_a_run_that_was_not_validated_yet_or_has_no_answer_in_a_document(tmp_path):
+    early = run_folder(tmp_path / "early", losses=(1.5,))
+    odd = run_folder(tmp_path / "odd", validation_losses=(None, 0.3))
+    all_odd = run_folder(tmp_path / "all odd", validation_losses=(None, None))
+    save(learning_curves([early, odd, all_odd]), tmp_path / "curves.png")
+    assert (tmp_path / "curves.png").read_bytes().startswith(MARKS["png"])
+
+
+def test_a_line_that_was_cut_off_is_left_out(tmp_path):
+    run = run_folder(tmp_path / "run")
+    whole = read_metrics(run)
+    with (run / METRICS).open("a") as file:
+        file.write('{"step": 5, "los')
+    assert read_metrics(run) == whole
+    assert len(whole) == 6
+
+
+def test_a_folder_without_metrics(tmp_path):
+    with pytest.raises(GareaderError, match=r"no metrics of a run can be read there .* name a folder made by train"):
+        learning_curves([tmp_path])
+    (tmp_path / METRICS).write_text("no json\n")
+    with pytest.raises(GareaderError, match="no metrics of a run can be read there"):
+        learning_curves([tmp_path])
+    (tmp_path / METRICS).write_text('{"step": 5, "los')
+    with pytest.raises(GareaderError, match="nothing has been measured yet"):
+        learning_curves([tmp_path])
+
+
+@pytest.mark.parametrize("name", ["curves", "curves.doc", ".png"])
+def test_an_unknown_kind_of_picture(tmp_path, name):
+    with pytest.raises(GareaderError) as error:
+        save(learning_curves([run_folder(tmp_path / "run")]), tmp_path / name)
+    assert str(error.value) == f"{tmp_path / name}: a picture is PNG, SVG or PDF; end its name with .png, .svg, .pdf"
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_a_failure_leaves_the_old_picture(tmp_path, monkeypatch):
+    figure, out = learning_curves([run_folder(tmp_path / "run")]), tmp_path / "curves.png"
+    out.write_text("old")
+
+    def fail(path, **options):
+        path.write_text("half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(figure, "savefig", fail)
+    with pytest.raises(OSError, match="No space left"):
+        save(figure, out)
+    assert out.read_text() == "old"
+    assert {path.name for path in tmp_path.iterdir()} == {"run", "curves.png"}
+
+
+def test_without_matplotlib(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(GareaderError, match=r"pictures need matplotlib; type: pip install 'gareader\[plot\]'"):
+        learning_curves([tmp_path])

@@ -1,0 +1,77 @@
+"""Files are written whole or not at all; reading them is tested with the corpora."""
+
+import resource
+
+import pytest
+
+from gareader.files import written_whole
+
+
+def test_a_file_appears_only_when_it_is_complete(tmp_path):
+    path = tmp_path / "lines.txt"
+    with written_whole(path) as file:
+        file.write("one\n")
+        file.flush()
+        assert not path.exists()
+        file.write("zwölf\n")
+    assert path.read_bytes() == "one\nzwölf\n".encode()
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
+def test_the_old_content_stays_until_then(tmp_path):
+    path = tmp_path / "lines.txt"
+    path.write_text("old")
+    with written_whole(path) as file:
+        file.write("new")
+        file.flush()
+        assert path.read_text() == "old"
+    assert path.read_text() == "new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def write_half(path, failure):
+    with written_whole(path) as file:
+        file.write("half a li")
+        file.flush()
+        raise failure
+
+
+@pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), ValueError("no"), KeyboardInterrupt()])
+@pytest.mark.parametrize("before", [None, "old"])
+def test_a_failure_leaves_what_was_there(tmp_path, before, failure):
+    path = tmp_path / "lines.txt"
+    if before:
+        path.write_text(before)
+    with pytest.raises(type(failure)):
+        write_half(path, failure)
+    assert [file.read_text() for file in tmp_path.iterdir()] == ([before] if before else [])
+
+
+@pytest.mark.parametrize("step", ["os.fsync", "pathlib.Path.replace"])
+def test_an_interrupt_at_the_end_leaves_what_was_there(tmp_path, monkeypatch, step):
+    path = tmp_path / "lines.txt"
+    path.write_text("old")
+
+    def interrupt(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(step, interrupt)
+    with pytest.raises(KeyboardInterrupt), written_whole(path) as file:
+        file.write("new")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_full_disk_leaves_what_was_there(tmp_path):
+    path = tmp_path / "lines.txt"
+    path.write_text("old")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    try:
+        with pytest.raises(OSError, match="File too large"), written_whole(path) as file:
+            file.write("x" * 2000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
