@@ -64,11 +64,11 @@ def test_every_reader_comes_back_as_it_was(variant, tmp_path):
     before = made(3, variant)
     save(before, tmp_path / "reader")
     after = load(tmp_path / "reader")
+    assert not after.reader.training
     assert output(before).equal(output(after))
     assert type(after.reader) is type(before.reader)
     assert after.reader.config == before.reader.config
     assert [p.requires_grad for p in after.reader.parameters()] == [p.requires_grad for p in before.reader.parameters()]
-    assert not after.reader.training
     assert (after.name, after.notes) == (before.name, before.notes)
 
 

@@ -16,7 +16,7 @@ EXAMPLE = Example(
 
 
 def test_answers_one_question_with_attention():
-    prediction = untrained().answer(EXAMPLE)
+    prediction = untrained().answer_example(EXAMPLE)
     probabilities = [p for _, p in prediction.ranking]
     assert {c for c, _ in prediction.ranking} == {"Tom", "Mary Ann", "Zoë"}
     assert probabilities == sorted(probabilities, reverse=True)
@@ -33,7 +33,8 @@ def test_the_seed_decides():
     assert untrained(seed=1).predict([EXAMPLE]) != untrained(seed=2).predict([EXAMPLE])
 
 
-def test_many_answers_come_in_order_and_as_if_alone():
+def test_many_answers_come_in_order_and_as_if_alone(monkeypatch):
+    monkeypatch.setattr("gareader.predictor.WINDOW", 2)  # several windows of six examples
     chance = random.Random(0)
     examples = [
         Example(str(n), tuple(chance.choices("abcd", k=chance.randint(2, 30))), (PLACEHOLDER,), (("a",), ("b",)), 0)
@@ -50,7 +51,7 @@ def test_many_answers_come_in_order_and_as_if_alone():
 def test_no_candidate_in_the_document():
     lost = Example("lost", ("x",), (PLACEHOLDER,), (("Tom",), ("Ann",)), None)
     with pytest.raises(QuestionError, match="lost: no candidate occurs in the document"):
-        untrained().answer(lost)
+        untrained().answer_example(lost)
     assert not untrained().predict([lost])[0].answerable
 
 

@@ -102,8 +102,8 @@ class Experiment:
         self, folder: Path, resume: bool, watch: Callable[[Iterable[Example], str], Iterable[Example]]
     ) -> Run:
         """Corpora prepared, reader built, and the state read back."""
-        training = self.corpus(self.data.train, folder / "train.arrow", watch)
-        validation = self.corpus(self.data.validation, folder / "validation.arrow", watch)
+        training = self.corpus(self.data.train, folder / "train.arrow", resume, watch)
+        validation = self.corpus(self.data.validation, folder / "validation.arrow", resume, watch)
         chosen, left_out = usable(
             watch(training, "choosing the training questions"), self.train.fraction, self.train.seed
         )
@@ -147,10 +147,10 @@ class Experiment:
             out.write(json.dumps(settings, indent=2, ensure_ascii=False) + "\n")
 
     def corpus(
-        self, path: str, prepared: Path, watch: Callable[[Iterable[Example], str], Iterable[Example]]
+        self, path: str, prepared: Path, resume: bool, watch: Callable[[Iterable[Example], str], Iterable[Example]]
     ) -> PreparedCorpus:
         """The corpus, memory-mapped: as it is if it is prepared, else prepared once in the run folder."""
-        if prepared.exists():
+        if resume and prepared.exists():
             return PreparedCorpus.open(prepared)
         examples = read_examples(path)
         if isinstance(examples, PreparedCorpus):

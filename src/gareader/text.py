@@ -126,7 +126,7 @@ def _names(document: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         common = start and word not in inside and (word.lower() in before or led)
         in_name = not start and after in inside and word.lower() in _IN_NAMES
         named = word[:1].isupper() and not common and (in_name or word.lower() not in _FUNCTION_WORDS)
-        if run and (start or not named):
+        if run and not named:
             yield tuple(run)
             run = []
         if named:

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from contextlib import contextmanager
+from threading import Timer
 
 import pytest
 
@@ -274,11 +275,15 @@ def test_a_program_may_ask_and_wait_for_each_answer(reader):
     """As a child process, the way another program uses it."""
     command = [sys.executable, "-m", "gareader", "answer", "--reader", reader, "--batch", "-"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, **pipes, text=True) as process:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    with subprocess.Popen(command, **pipes, text=True, env=environment) as process:
+        patience = Timer(60, process.kill)  # for an answer that never comes
+        patience.start()
         for thing, holder in (("drum", "Ben"), ("kite", "Cora")):
             process.stdin.write(line(thing) + "\n")
             process.stdin.flush()
             assert json.loads(process.stdout.readline())["best"] == holder
+        patience.cancel()
         process.stdin.write("{broken\n")
         process.stdin.close()
         assert process.stdout.read() == ""

@@ -58,6 +58,8 @@ def evaluate(
                 tally.add(prediction)
             if out:
                 out.write(json.dumps(prediction_record(found[-1]), ensure_ascii=False) + "\n")
+    if not tallies[0].examples:
+        raise GareaderError(f"{corpus}: no question has a known answer, so there is nothing to measure")
     speed = len(examples) * len(loaded) / (monotonic() - started)
     for name, tally in zip(names, tallies, strict=True):
         report = {"reader": name, **asdict(tally.report()), "examples_per_second": speed, "skipped": skipped.count}

@@ -52,13 +52,11 @@ def train(
     table = load_table(config)
     for assignment in assignments:
         table = override(table, assignment)
+    run = Experiment.from_table(table).run(folder, resume=resume, watch=watch)
+    left_out = run.checkpoint.notes["left_out"]
+    complain(f"{len(run.training):,} training questions ({left_out:,} left out), {len(run.validation):,} to validate")
+    record = tensorboard_writer(folder, run.position.step) if tensorboard else lambda line: None
     with progress_bar() as bar, stopping() as stop:
-        run = Experiment.from_table(table).run(folder, resume=resume, watch=watch)
-        left_out = run.checkpoint.notes["left_out"]
-        complain(
-            f"{len(run.training):,} training questions ({left_out:,} left out), {len(run.validation):,} to validate"
-        )
-        record = tensorboard_writer(folder, run.position.step) if tensorboard else lambda line: None
 
         def on_metrics(line: dict[str, Any]) -> None:
             bar(line, run.share_done)
@@ -102,7 +100,7 @@ def stopping() -> Iterator[Callable[[], bool]]:
 def progress_bar() -> Iterator[Callable[[dict[str, Any], float], None]]:
     """A line on a terminal's stderr with the latest metrics and the time left."""
     console = Console(stderr=True)
-    columns = TextColumn("{task.description}"), BarColumn(bar_width=20), TimeRemainingColumn()
+    columns = TimeRemainingColumn(), BarColumn(bar_width=10), TextColumn("{task.description}")
     latest: dict[str, Any] = {}
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("training", total=1.0)
