@@ -66,6 +66,7 @@ def test_the_example_in_the_help_runs(name, workspace):
 def test_what_the_examples_say(workspace):
     folder, results = workspace
     assert "best validation accuracy 100.0%" in results["train"].stdout
+    assert (folder / "runs" / "tiny" / "curves.png").read_bytes().startswith(b"\x89PNG")
     assert "runs/tiny/best: 100.0% [98.1, 100.0] of 200 questions" in results["evaluate"].stdout
     assert "p = 1.2" in results["compare"].stdout
     assert results["answer"].stdout.startswith("Ann")

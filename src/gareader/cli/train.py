@@ -74,6 +74,22 @@ def train(
     elif position.best_step:
         print(f"best validation accuracy {percent(position.best_accuracy)} at update {position.best_step:,}")
         print(f"reader:  {folder / BEST}\nmetrics: {folder / METRICS}")
+    if position.finished:
+        draw(folder, quiet=as_json)
+
+
+def draw(folder: Path, *, quiet: bool) -> None:
+    """The learning curve, into the run's folder, where matplotlib is installed."""
+    from gareader.plots import learning_curves
+
+    try:
+        figure = learning_curves([folder])
+    except GareaderError as error:
+        complain(error)
+        return
+    figure.savefig(folder / "curves.png", dpi=150)
+    if not quiet:
+        print(f"curves:  {folder / 'curves.png'}")
 
 
 @contextmanager
