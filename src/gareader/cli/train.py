@@ -11,7 +11,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import Progress, TextColumn, TimeRemainingColumn
+from rich.table import Column
 
 from gareader.cli.app import Json, app, complain, percent, watch
 from gareader.errors import GareaderError
@@ -116,18 +117,21 @@ def stopping() -> Iterator[Callable[[], bool]]:
 def progress_bar() -> Iterator[Callable[[dict[str, Any], float], None]]:
     """A line on a terminal's stderr with the latest metrics and the time left."""
     console = Console(stderr=True)
-    columns = TimeRemainingColumn(), BarColumn(bar_width=10), TextColumn("{task.description}")
+    time_left = TimeRemainingColumn(compact=True, table_column=Column(min_width=5, no_wrap=True))
+    news = TextColumn("left · {task.description}", table_column=Column(no_wrap=True, overflow="ellipsis"))
     latest: dict[str, Any] = {}
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    with Progress(time_left, news, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("training", total=1.0)
 
         def show(line: dict[str, Any], share: float) -> None:
             latest.update(line)
             parts = [f"epoch {latest['epoch']}", f"update {latest['step']:,}", f"{latest['examples_per_second']:.0f}/s"]
-            if "loss" in latest:
-                parts.append(f"loss {latest['loss']:.3f}, accuracy {percent(latest['accuracy'])}")
+            if "accuracy" in latest:
+                parts.append(f"accuracy {percent(latest['accuracy'])}")
             if "validation_accuracy" in latest:
                 parts.append(f"validation {percent(latest['validation_accuracy'])}")
+            if "loss" in latest:
+                parts.append(f"loss {latest['loss']:.3f}")
             progress.update(task, description=" · ".join(parts), completed=share)
 
         yield show
