@@ -113,10 +113,7 @@ def test_same_seed_same_weights_and_the_world_is_not_seeded(reader_class, config
     assert any(not torch.equal(one[name], other[name]) for name in one)
 
 
-LEARNERS = {name: VARIANTS[name] for name in VARIANTS if not name.endswith(("no feature", "four hops"))}
-
-
-@pytest.mark.parametrize(("reader_class", "config"), LEARNERS.values(), ids=LEARNERS)
+@every_variant
 def test_learns_who_has_what(reader_class, config):
     reader = build(reader_class, replace(config, hidden=24), dtype=torch.float32).train()
     optimiser = torch.optim.Adam([p for p in reader.parameters() if p.requires_grad], lr=0.01)
