@@ -21,7 +21,7 @@ format: .venv/installed-dev
 .venv/bin/pip:
 	$(PYTHON) -m venv .venv
 
-.venv/installed: .venv/bin/pip pyproject.toml constraints.txt
+.venv/installed: .venv/bin/pip pyproject.toml setup.py constraints.txt $(wildcard native/*)
 	$(PIP) -e .
 	@touch $@
 

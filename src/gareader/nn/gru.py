@@ -1,9 +1,11 @@
-"""The bidirectional GRU, with both definitions of the cell: the clear version in PyTorch."""
+"""The bidirectional GRU, with both definitions of the cell: the clear version in PyTorch, which `nn.native` repeats."""
 
 from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
+
+from gareader.nn import native
 
 Cell = Callable[[Tensor, Tensor, Tensor], Tensor]
 
@@ -39,21 +41,29 @@ class BiGRU(nn.Module):
         self, inputs: int, hidden: int, cell: str = "paper", *, generator: torch.Generator | None = None
     ) -> None:
         super().__init__()
-        self.cell = CELLS[cell]
+        self.cell = cell
         self.input_weight = nn.Parameter(torch.empty(2, inputs, 3 * hidden).normal_(0, 0.1, generator=generator))
         self.recurrent_weight = nn.Parameter(torch.empty(2, hidden, 3 * hidden).normal_(0, 0.1, generator=generator))
         self.bias = nn.Parameter(torch.zeros(2, 1, 1, 3 * hidden))
 
-    def forward(self, sequence: Tensor, mask: Tensor) -> Tensor:
-        """(B, T, inputs), (B, T) → (B, T, 2 hidden); a masked step keeps the state and puts out zeros."""
-        steps = torch.einsum("bti,dig->dbtg", sequence, self.input_weight) + self.bias  # (2, B, T, 3H)
+    def forward(self, sequence: Tensor, mask: Tensor, words: Tensor | None = None) -> Tensor:
+        """(B, T, inputs), (B, T) → (B, T, 2 hidden); a masked step keeps the state and puts out zeros.
+
+        With `words` (B, T), `sequence` is (N, inputs), the vectors of N distinct words, and the sequences are
+        `sequence[words]`.
+        """
+        if native.usable(sequence):
+            weights = self.input_weight, self.recurrent_weight, self.bias
+            return native.bigru(sequence, words, mask, weights, self.cell)
+        inputs = torch.einsum("...i,dig->d...g", sequence, self.input_weight)  # of a word or of a token, once
+        steps = (inputs if words is None else inputs[:, words]) + self.bias  # (2, B, T, 3H)
         steps = torch.stack([steps[0], steps[1].flip(1)])  # the second direction reads from the end
         masks = torch.stack([mask, mask.flip(1)]).unsqueeze(-1)  # (2, B, T, 1)
-        state = steps.new_zeros(2, len(sequence), self.recurrent_weight.shape[1])  # (2, B, H)
+        state = steps.new_zeros(2, len(mask), self.recurrent_weight.shape[1])  # (2, B, H)
         states = []
         # unbind, not steps[:, :, t]: the gradient of an index is as large as all steps, and there is one for each
         for step, real in zip(steps.unbind(dim=2), masks.unbind(dim=2), strict=True):
-            state = torch.where(real, self.cell(step, state, self.recurrent_weight), state)
+            state = torch.where(real, CELLS[self.cell](step, state, self.recurrent_weight), state)
             states.append(state)
         forward, backward = torch.stack(states, dim=2) * masks  # (B, T, H) each
         return torch.cat([forward, backward.flip(1)], dim=-1)

@@ -14,6 +14,7 @@ from torch.nn import functional
 
 from gareader.batching import Batch
 from gareader.errors import ConfigError, did_you_mean
+from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import CharacterEmbedding, TokenEmbedding
 from gareader.nn.gated_attention import GATES, QUERY_ATTENTIONS
 from gareader.nn.gru import CELLS, BiGRU, at_position
@@ -87,29 +88,30 @@ class GatedAttentionReader(nn.Module):
             for widths in (document_inputs, query_inputs)
         )
         self.feature = nn.Parameter(torch.empty(2, 2).normal_(0, 0.01, generator=generator)) if config.feature else None
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, batch: Batch, *, attention: bool = False) -> ReaderOutput:
         """Log-probabilities of the candidates; with `attention`, also what led to them."""
         tokens = self.embed(batch.types)  # (types, E)
-        inputs = tokens[batch.document]  # (B, D, E)   X^(0)
+        inputs: Tensor = tokens
+        words: Tensor | None = batch.document  # X^(0) is tokens[words], (B, D, E): the GRU looks it up
         query = tokens[batch.query]  # (B, Q, E)   Y
 
         hop_attention = []
         for k in range(self.config.hops - 1):
-            states = self.document_grus[k](inputs, batch.document_mask)  # (B, D, 2H)  D^(k), eq. 2
+            states = self.document_grus[k](inputs, batch.document_mask, words)  # (B, D, 2H)  D^(k), eq. 2
             if self.attend is not None:
                 asked = self.query_grus[k](query, batch.query_mask)  # (B, Q, 2H)  Q^(k), eq. 3
                 view, alpha = self.attend(states, asked, batch.query_mask)  # (B, D, 2H)  q̃_i; (B, D, Q)  α_i, eq. 5
                 states = self.gate(states, view)  # (B, D, 2H or 4H)  x_i, eq. 6
                 if attention and alpha is not None:
                     hop_attention.append(alpha)
-            inputs = self.dropout(states)  # X^(k), eq. 4
+            inputs, words = self.dropout(states), None  # X^(k), eq. 4
 
         if self.feature is not None:
-            shared = in_query(batch)  # (B, D)
-            inputs = torch.cat([inputs, functional.embedding(shared.long(), self.feature)], dim=-1)
-        states = self.document_grus[-1](inputs, batch.document_mask)  # (B, D, 2H)  D^(K)
+            shared = functional.embedding(in_query(batch).long(), self.feature)  # (B, D, 2)
+            inputs, words = torch.cat([inputs if words is None else inputs[words], shared], dim=-1), None
+        states = self.document_grus[-1](inputs, batch.document_mask, words)  # (B, D, 2H)  D^(K)
         asked = self.query_grus[-1](query, batch.query_mask)  # (B, Q, 2H)  Q^(K)
         cloze = at_position(asked, batch.placeholder)  # (B, 2H)  q_ℓ
         scores = torch.einsum("bdh,bh->bd", states, cloze)  # (B, D)  eq. 7, before the softmax

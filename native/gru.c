@@ -1,0 +1,341 @@
+/* A bidirectional GRU over a batch of sequences, forward and backward: the C interface, and who does what. */
+#include "gru.h"
+
+#include <stddef.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+#include "kernels.h"
+#include "memory.h"
+#include "pool.h"
+
+/* ---- instruction sets ---- */
+
+#define NAME(x) x##_plain
+#define VECTOR 4
+#define TILE_ROWS 6
+#include "simd.h"
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define X86
+#pragma GCC push_options
+#pragma GCC target("avx2,fma")
+#define NAME(x) x##_avx2
+#define VECTOR 8
+#define TILE_ROWS 6
+#include "simd.h"
+#pragma GCC pop_options
+
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512vl,avx512bw,avx512dq,avx2,fma,prefer-vector-width=512")
+#define NAME(x) x##_avx512
+#define VECTOR 16
+#define TILE_ROWS 8
+#include "simd.h"
+#pragma GCC pop_options
+#elif defined(__x86_64__) && defined(__clang__)
+#define X86
+#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#define NAME(x) x##_avx2
+#define VECTOR 8
+#define TILE_ROWS 6
+#include "simd.h"
+#pragma clang attribute pop
+
+#pragma clang attribute push(__attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,avx2,fma"))), apply_to = function)
+#define NAME(x) x##_avx512
+#define VECTOR 16
+#define TILE_ROWS 8
+#include "simd.h"
+#pragma clang attribute pop
+#endif
+
+static const struct {
+    const char *name;
+    const kernels_t *kernels;
+} SETS[] = {
+#ifdef X86
+    {"avx512", &kernels_avx512},
+    {"avx2", &kernels_avx2},
+#endif
+#ifdef __ARM_NEON
+    {"neon", &kernels_plain}, /* four floats are a NEON register: the plain kernels are NEON there */
+#endif
+    {"plain", &kernels_plain},
+};
+
+static int runs_here(n_t set) {
+#ifdef X86
+    if (set == 0) {
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+    }
+    if (set == 1) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#endif
+    (void)set;
+    return 1;
+}
+
+const char *gru_instruction_set(int64_t choice) {
+    for (n_t set = 0; set < (n_t)(sizeof SETS / sizeof *SETS); set++) {
+        if (runs_here(set) && choice-- == 0) return SETS[set].name;
+    }
+    return NULL;
+}
+
+static const kernels_t *kernels_of(n_t choice) {
+    for (n_t set = 0; set < (n_t)(sizeof SETS / sizeof *SETS); set++) {
+        if (runs_here(set) && choice-- == 0) return SETS[set].kernels;
+    }
+    return NULL;
+}
+
+/* ---- tasks ---- */
+
+enum {
+    SLICES = 8,      /* a batch is cut into at least so many slices, if they have */
+    SLICE_ROWS = 4,  /* at least so many rows */
+    MOST_GROUPS = 8, /* of slices, each with weight gradients of its own, added up at the end */
+    SUMMED_ROWS = 64 /* of the table's gradient that one task sums up */
+};
+
+typedef struct {
+    gru_t g;
+    const kernels_t *kernels;
+    const float *w, *u, *bias;
+    n_t w_panels, u_panels;   /* of one direction */
+    n_t slices, groups;       /* of the batch: rows that one call of a kernel takes; slices that one task takes */
+    float *d_weights;         /* (groups, 2, inputs + hidden + 1, 3 width) */
+    float *d_w, *d_u, *d_bias;
+    float *d_table;           /* with words: (2, rows, 3 width) */
+    int64_t *uses, *first_use; /* with words: all tokens, sorted by word; where those of each word begin (rows + 1) */
+    float *scratch;
+    n_t scratch_size; /* of one worker */
+} job_t;
+
+static void pack_task(void *context, long task, long worker) {
+    job_t *job = context;
+    const gru_t *g = &job->g;
+    const n_t direction = task % 2, panel = task / 2, columns = 3 * g->hidden;
+    (void)worker;
+    if (panel < job->w_panels) {
+        job->kernels->pack(g->packed_w + direction * 3 * g->width * g->inputs, job->w + direction * g->inputs * columns,
+                           g->inputs, g->hidden, g->width, panel);
+        job->kernels->pack(g->packed_bias + direction * 3 * g->width, job->bias + direction * columns, 1, g->hidden,
+                           g->width, panel);
+    } else {
+        job->kernels->pack(g->packed_u + direction * 3 * g->width * g->hidden, job->u + direction * g->hidden * columns,
+                           g->hidden, g->hidden, g->width, panel - job->w_panels);
+    }
+}
+
+static void pack_transposed_task(void *context, long task, long worker) {
+    job_t *job = context;
+    const gru_t *g = &job->g;
+    const n_t direction = task % 2, panel = task / 2, columns = 3 * g->hidden, depth = 3 * g->width;
+    const n_t w_columns = job->w_panels * job->kernels->panel;
+    (void)worker;
+    if (panel < job->w_panels) {
+        job->kernels->pack_transposed(g->packed_w + direction * w_columns * depth,
+                                      job->w + direction * g->inputs * columns, g->inputs, g->hidden, g->width, panel);
+    } else {
+        job->kernels->pack_transposed(g->packed_u + direction * g->width * depth,
+                                      job->u + direction * g->hidden * columns, g->hidden, g->hidden, g->width,
+                                      panel - job->w_panels);
+    }
+}
+
+static void forward_task(void *context, long task, long worker) {
+    const job_t *job = context;
+    const n_t slice = task / 2;
+    job->kernels->forward(&job->g, task % 2, job->g.batch * slice / job->slices,
+                          job->g.batch * (slice + 1) / job->slices, job->scratch + worker * job->scratch_size);
+}
+
+static void backward_task(void *context, long task, long worker) {
+    const job_t *job = context;
+    const n_t group = task / 2, size = (job->g.inputs + job->g.hidden + 1) * 3 * job->g.width;
+    float *d_weights = job->d_weights + task * size;
+    for (n_t i = 0; i < size; i++) d_weights[i] = 0.0f;
+    for (n_t slice = job->slices * group / job->groups; slice < job->slices * (group + 1) / job->groups; slice++) {
+        job->kernels->backward(&job->g, task % 2, job->g.batch * slice / job->slices,
+                               job->g.batch * (slice + 1) / job->slices, d_weights,
+                               job->scratch + worker * job->scratch_size);
+    }
+}
+
+static void input_gradient_task(void *context, long task, long worker) {
+    const job_t *job = context;
+    (void)worker;
+    job->kernels->input_gradient(&job->g, task * BLOCK_TOKENS, least((task + 1) * BLOCK_TOKENS, job->g.rows));
+}
+
+static void fill_table_task(void *context, long task, long worker) {
+    const job_t *job = context;
+    (void)worker;
+    job->kernels->fill_table(&job->g, task * BLOCK_TOKENS, least((task + 1) * BLOCK_TOKENS, job->g.rows));
+}
+
+/* The gradient of a word's row of the table: the sum over its uses, in their order. */
+static void sum_table_task(void *context, long task, long worker) {
+    const job_t *job = context;
+    const gru_t *g = &job->g;
+    const n_t direction = task % 2, columns = 3 * g->width, tokens = g->batch * g->steps;
+    (void)worker;
+    for (n_t row = task / 2 * SUMMED_ROWS; row < least((task / 2 + 1) * SUMMED_ROWS, g->rows); row++) {
+        float *to = job->d_table + (direction * g->rows + row) * columns;
+        for (n_t j = 0; j < columns; j++) to[j] = 0.0f;
+        for (n_t use = job->first_use[row]; use < job->first_use[row + 1]; use++) {
+            const float *from = g->gates + (direction * tokens + job->uses[use]) * g->slots * g->width;
+            for (n_t j = 0; j < columns; j++) to[j] += from[j];
+        }
+    }
+}
+
+static void table_weights_task(void *context, long task, long worker) {
+    const job_t *job = context;
+    const n_t group = task / 2, rows = job->g.rows, last = rows * (group + 1) / job->groups;
+    const n_t size = (job->g.inputs + job->g.hidden + 1) * 3 * job->g.width;
+    for (n_t first = rows * group / job->groups; first < last; first += BLOCK_TOKENS) {
+        job->kernels->table_weights(&job->g, task % 2, first, least(first + BLOCK_TOKENS, last),
+                                    job->d_weights + task * size, job->scratch + worker * job->scratch_size);
+    }
+}
+
+/* One row of the weight gradients: the sum over the groups, without what pads `hidden`. */
+static void weight_gradient_task(void *context, long task, long worker) {
+    const job_t *job = context;
+    const gru_t *g = &job->g;
+    const n_t direction = task % 2, row = task / 2, size = (g->inputs + g->hidden + 1) * 3 * g->width;
+    float *to = row < g->inputs               ? job->d_w + (direction * g->inputs + row) * 3 * g->hidden
+                : row < g->inputs + g->hidden ? job->d_u + (direction * g->hidden + row - g->inputs) * 3 * g->hidden
+                                              : job->d_bias + direction * 3 * g->hidden;
+    (void)worker;
+    for (n_t gate = 0; gate < 3; gate++) {
+        const float *from = job->d_weights + direction * size + (row * 3 + gate) * g->width;
+        for (n_t j = 0; j < g->hidden; j++, to++) {
+            *to = from[j];
+            for (n_t group = 1; group < job->groups; group++) *to += from[2 * group * size + j];
+        }
+    }
+}
+
+/* Sort the tokens by their words, keeping their order. */
+static void sort_uses(job_t *job) {
+    const gru_t *g = &job->g;
+    const n_t tokens = g->batch * g->steps;
+    for (n_t row = 0; row <= g->rows; row++) job->first_use[row] = 0;
+    for (n_t token = 0; token < tokens; token++) job->first_use[g->words[token] + 1]++;
+    for (n_t row = 0; row < g->rows; row++) job->first_use[row + 1] += job->first_use[row];
+    for (n_t token = 0; token < tokens; token++) job->uses[job->first_use[g->words[token]]++] = token;
+    for (n_t row = g->rows; row > 0; row--) job->first_use[row] = job->first_use[row - 1];
+    job->first_use[0] = 0;
+}
+
+/* ---- the interface ---- */
+
+static int begin(job_t *job, const gru_shape *shape, const float *x, const int64_t *words, const uint8_t *mask,
+                 const float *w, const float *u) {
+    *job = (job_t){.kernels = kernels_of(shape->instruction_set), .w = w, .u = u};
+    if (!job->kernels) return GRU_NO_SUCH_SET;
+    for (n_t token = 0; words && token < shape->batch * shape->steps; token++) {
+        if (words[token] < 0 || words[token] >= shape->rows) return GRU_NO_SUCH_ROW;
+    }
+    gru_t *g = &job->g;
+    g->cell = shape->cell, g->batch = shape->batch, g->steps = shape->steps, g->rows = shape->rows;
+    g->inputs = shape->inputs, g->hidden = shape->hidden;
+    g->width = round_up(g->hidden, LANES);
+    g->slots = g->cell == CUDNN ? 4 : 3;
+    g->x = x, g->words = words, g->mask = mask;
+    const n_t fewest = (g->batch + job->kernels->tile_rows - 1) / job->kernels->tile_rows;
+    const n_t most = least((g->batch + SLICE_ROWS - 1) / SLICE_ROWS, SLICES);
+    job->slices = fewest > most ? fewest : most;
+    job->groups = least(job->slices, MOST_GROUPS);
+    return 0;
+}
+
+static n_t blocks(n_t count, n_t size) { return (count + size - 1) / size; }
+
+void gru_keep_memory(void) {
+#ifdef __GLIBC__
+    mallopt(M_MMAP_MAX, 0);
+    mallopt(M_TRIM_THRESHOLD, 0x7fffffff);
+#endif
+}
+
+int64_t gru_gates_size(const gru_shape *shape) {
+    return 2 * shape->batch * shape->steps * (shape->cell == CUDNN ? 4 : 3) * round_up(shape->hidden, LANES);
+}
+
+int gru_forward(const gru_shape *shape, const float *x, const int64_t *words, const uint8_t *mask, const float *w,
+                const float *u, const float *bias, float *out, float *gates) {
+    job_t job;
+    int failed = begin(&job, shape, x, words, mask, w, u);
+    if (failed) return failed;
+    gru_t *g = &job.g;
+    const n_t columns = 2 * 3 * g->width;
+    job.bias = bias;
+    g->out = out, g->gates = gates;
+    job.w_panels = job.u_panels = 3 * g->width / job.kernels->panel;
+    job.scratch_size = forward_scratch(g, job.kernels->tile_rows);
+
+    const n_t table = words ? g->rows : 0;
+    float *memory =
+        workspace_take(columns * (g->inputs + g->hidden + 1 + table) + shape->threads * job.scratch_size);
+    if (!memory) return GRU_NO_MEMORY;
+    g->packed_w = memory;
+    g->packed_u = g->packed_w + columns * g->inputs;
+    g->packed_bias = g->packed_u + columns * g->hidden;
+    g->table = g->packed_bias + columns;
+    job.scratch = g->table + columns * table;
+
+    pool_run(pack_task, &job, 2 * (job.w_panels + job.u_panels), shape->threads);
+    if (words) pool_run(fill_table_task, &job, blocks(g->rows, BLOCK_TOKENS), shape->threads);
+    pool_run(forward_task, &job, 2 * job.slices, shape->threads);
+    workspace_give_back(memory);
+    return 0;
+}
+
+int gru_backward(const gru_shape *shape, const float *x, const int64_t *words, const uint8_t *mask, const float *w,
+                 const float *u, const float *out, float *gates, const float *d_out, float *d_x, float *d_w, float *d_u,
+                 float *d_bias) {
+    job_t job;
+    int failed = begin(&job, shape, x, words, mask, w, u);
+    if (failed) return failed;
+    gru_t *g = &job.g;
+    const n_t panel = job.kernels->panel, tokens = g->batch * g->steps, depth = 2 * 3 * g->width;
+    g->out = (float *)out, g->gates = gates, g->d_out = d_out, g->d_x = d_x;
+    job.d_w = d_w, job.d_u = d_u, job.d_bias = d_bias;
+    job.w_panels = d_x ? blocks(g->inputs, panel) : 0;
+    job.u_panels = g->width / panel;
+    job.scratch_size = backward_scratch(g, job.kernels->tile_rows);
+
+    const n_t w_size = job.w_panels * panel * depth, u_size = g->width * depth;
+    const n_t gradients = job.groups * (g->inputs + g->hidden + 1) * depth;
+    const n_t table = words ? g->rows * depth : 0, uses = words ? tokens + g->rows + 1 : 0;
+    float *memory =
+        workspace_take(2 * uses + w_size + u_size + gradients + table + shape->threads * job.scratch_size);
+    if (!memory) return GRU_NO_MEMORY;
+    job.uses = (int64_t *)memory;
+    job.first_use = job.uses + tokens;
+    g->packed_w = memory + 2 * uses;
+    g->packed_u = g->packed_w + w_size;
+    job.d_weights = g->packed_u + u_size;
+    job.d_table = job.d_weights + gradients;
+    job.scratch = job.d_table + table;
+    g->d_table = words ? job.d_table : gates;
+    g->d_table_row = words ? 3 * g->width : g->slots * g->width;
+
+    pool_run(pack_transposed_task, &job, 2 * (job.w_panels + job.u_panels), shape->threads);
+    pool_run(backward_task, &job, 2 * job.groups, shape->threads);
+    if (words) {
+        sort_uses(&job);
+        pool_run(sum_table_task, &job, 2 * blocks(g->rows, SUMMED_ROWS), shape->threads);
+        pool_run(table_weights_task, &job, 2 * job.groups, shape->threads);
+    }
+    pool_run(weight_gradient_task, &job, 2 * (g->inputs + g->hidden + 1), shape->threads);
+    if (d_x) pool_run(input_gradient_task, &job, blocks(g->rows, BLOCK_TOKENS), shape->threads);
+    workspace_give_back(memory);
+    return 0;
+}

@@ -1,0 +1,44 @@
+/* A bidirectional GRU over a batch of sequences. All arrays are of floats, dense and row-major; both directions'
+   weights are stacked, gates in the order r, z, h̃. Functions return 0 or one of the errors below. */
+#ifndef GAREADER_GRU_H
+#define GAREADER_GRU_H
+
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define GRU_EXPORT __attribute__((visibility("default")))
+#else
+#define GRU_EXPORT
+#endif
+
+enum { GRU_NO_MEMORY = 1, GRU_NO_SUCH_SET = 2, GRU_NO_SUCH_ROW = 3 };
+
+typedef struct {
+    int64_t cell; /* 0: the paper's, 1: cuDNN's */
+    int64_t batch, steps, inputs, hidden;
+    int64_t rows; /* of x: batch × steps, or with `words` the number of distinct words */
+    int64_t threads;
+    int64_t instruction_set; /* 0: the best of this machine, 1: the next */
+} gru_shape;
+
+/* The name of the best instruction set of this machine (0), of the next one (1) …, and then NULL. */
+GRU_EXPORT const char *gru_instruction_set(int64_t choice);
+
+/* Tell the C library to keep freed memory for this process: large arrays are then cleared only once. */
+GRU_EXPORT void gru_keep_memory(void);
+
+/* How many floats `gates` holds. */
+GRU_EXPORT int64_t gru_gates_size(const gru_shape *shape);
+
+/* x (rows, inputs), words (batch, steps) or NULL, mask (batch, steps), w (2, inputs, 3 hidden), u (2, hidden, 3 hidden),
+   bias (2, 3 hidden) → out (batch, steps, 2 hidden). `words` says which row of x stands where.
+   `gates` is what the backward pass needs, or NULL if there will be none. */
+GRU_EXPORT int gru_forward(const gru_shape *shape, const float *x, const int64_t *words, const uint8_t *mask,
+                           const float *w, const float *u, const float *bias, float *out, float *gates);
+
+/* The gradients of x, w, u and bias, given that of `out`; d_x may be NULL. `gates` is used up. */
+GRU_EXPORT int gru_backward(const gru_shape *shape, const float *x, const int64_t *words, const uint8_t *mask,
+                            const float *w, const float *u, const float *out, float *gates, const float *d_out,
+                            float *d_x, float *d_w, float *d_u, float *d_bias);
+
+#endif

@@ -1,0 +1,76 @@
+/* What the driver in gru.c hands to the kernels, and what it asks of them; simd.h defines them, once for each
+   instruction set. */
+#ifndef GAREADER_KERNELS_H
+#define GAREADER_KERNELS_H
+
+#include <stdint.h>
+
+typedef int64_t n_t;
+
+enum { PAPER = 0, CUDNN = 1 };
+
+enum {
+    LANES = 32,        /* the width of gates and states is rounded up to so many floats: whole panels everywhere */
+    APART = 48,         /* keeps rows that are used together from the same places of the cache */
+    BLOCK_TOKENS = 256, /* tokens that a task takes at a time, so that what it computes for them stays in the cache */
+    BLOCK_DEPTH = 320, /* longest sum that a tile adds up before it goes back to memory */
+    BLOCK_WEIGHTS = 128 /* rows of a weight gradient that are computed at a time */
+};
+
+/* A batch of sequences on its way through both directions of a Bi-GRU. */
+typedef struct {
+    n_t cell, batch, steps, inputs, hidden;
+    n_t width; /* hidden, rounded up to LANES */
+    n_t slots; /* per token and direction: r, z, h̃, and for CUDNN also h U_h, each `width` floats */
+
+    const float *x;       /* (rows, inputs): of each token, or of each distinct word */
+    n_t rows;
+    const int64_t *words; /* (batch, steps): the row of x at each place; null where x has a row for each token */
+    float *table;         /* with words (2, rows, 3 width): W x + b of each row */
+    const uint8_t *mask;  /* (batch, steps): 0 where there is no token */
+    float *out;          /* (batch, steps, 2 hidden): the states, zero where there is no token */
+    float *gates;        /* (2, batch, steps, slots, width): W x + b, then the gates, then their gradients; or null */
+
+    const float *d_out;          /* (batch, steps, 2 hidden) */
+    const float *d_table;        /* (2, rows, 3 width): the gradient of W x + b, rows `d_table_row` floats apart */
+    n_t d_table_row;
+    float *d_x;                  /* (rows, inputs) */
+
+    /* Weights as the products read them: panels of some columns, each row after row. Forward [W_r W_z W_h] and
+       [U_r U_z U_h] of each direction, backward their transposes; columns and rows that `hidden` lacks to `width` are
+       zero. */
+    float *packed_w, *packed_u, *packed_bias;
+} gru_t;
+
+typedef struct {
+    n_t tile_rows, panel; /* a tile of a product: so many rows, so many columns */
+
+    void (*pack)(float *packed, const float *weights, n_t depth, n_t hidden, n_t width, n_t panel);
+    void (*pack_transposed)(float *packed, const float *weights, n_t columns, n_t hidden, n_t width, n_t panel);
+
+    /* W x + b of rows first … end − 1 of x, both directions. */
+    void (*fill_table)(const gru_t *, n_t first, n_t end);
+    /* The states of rows first … end − 1 of the batch, at most tile_rows of them, in one direction. */
+    void (*forward)(const gru_t *, n_t direction, n_t first, n_t end, float *scratch);
+    /* Turns their gates into the gates' gradients, and adds to those of the weights, (inputs + hidden + 1, 3 width):
+       U's, and where there are no words W's and b's too. */
+    void (*backward)(const gru_t *, n_t direction, n_t first, n_t end, float *d_weights, float *scratch);
+    /* Adds what rows first … end − 1 of x, at most BLOCK_TOKENS, give to the gradients of W and b. */
+    void (*table_weights)(const gru_t *, n_t direction, n_t first, n_t end, float *d_weights, float *scratch);
+    /* d_x of rows first … end − 1. */
+    void (*input_gradient)(const gru_t *, n_t first, n_t end);
+} kernels_t;
+
+static inline n_t round_up(n_t n, n_t to) { return (n + to - 1) / to * to; }
+static inline n_t least(n_t a, n_t b) { return a < b ? a : b; }
+
+static inline n_t forward_scratch(const gru_t *g, n_t tile_rows) {
+    return 5 * tile_rows * g->width + BLOCK_TOKENS * g->slots * g->width + tile_rows * APART;
+}
+
+static inline n_t backward_scratch(const gru_t *g, n_t tile_rows) {
+    n_t tokens = BLOCK_TOKENS + tile_rows;
+    return (6 * tile_rows + 1) * g->width + tokens * (g->width + g->slots * g->width + BLOCK_WEIGHTS + tile_rows);
+}
+
+#endif

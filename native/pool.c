@@ -1,0 +1,127 @@
+/* Tasks run on the threads of the OpenMP runtime that torch brings, where that is GNU's: threads of another pool would
+   have to share the cores with torch's, which go on spinning for a while after each of its operations. Elsewhere they
+   run on a pool of our own. Either way whoever is free takes the next task. */
+#define _GNU_SOURCE
+#include "pool.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { MOST_THREADS = 256 };
+
+typedef struct {
+    task_function *task;
+    void *context;
+    long count;
+    atomic_long next;    /* the next task to take */
+    atomic_long workers; /* threads that have come */
+} job_t;
+
+static void work_on(void *context) {
+    job_t *job = context;
+    long worker = atomic_fetch_add(&job->workers, 1);
+    for (long i; (i = atomic_fetch_add(&job->next, 1)) < job->count;) job->task(job->context, i, worker);
+}
+
+/* ---- torch's threads ---- */
+
+typedef void parallel_function(void (*)(void *), void *, unsigned threads, unsigned flags);
+
+static parallel_function *openmp(void) {
+    static _Atomic(parallel_function *) found;
+    static atomic_bool looked;
+    if (!atomic_load(&looked)) {
+        atomic_store(&found, (parallel_function *)dlsym(RTLD_DEFAULT, "GOMP_parallel"));
+        atomic_store(&looked, true);
+    }
+    return atomic_load(&found);
+}
+
+/* ---- our own ---- */
+
+/* One job at a time has the pool; a second caller meanwhile does its tasks alone, so nobody waits for a lock. */
+static struct {
+    pthread_mutex_t owner; /* held by the caller whose job this is */
+    pthread_mutex_t lock;  /* guards what follows */
+    pthread_cond_t wake, done;
+    job_t *job;
+    long wanted; /* workers that the job still has a place for */
+    long active; /* workers that are at it */
+    long hired;
+} pool = {.owner = PTHREAD_MUTEX_INITIALIZER,
+          .lock = PTHREAD_MUTEX_INITIALIZER,
+          .wake = PTHREAD_COND_INITIALIZER,
+          .done = PTHREAD_COND_INITIALIZER};
+
+static void *wait_for_work(void *unused) {
+    (void)unused;
+    pthread_mutex_lock(&pool.lock);
+    for (;;) {
+        while (pool.wanted == 0) pthread_cond_wait(&pool.wake, &pool.lock);
+        pool.wanted--;
+        pool.active++;
+        job_t *job = pool.job;
+        pthread_mutex_unlock(&pool.lock);
+        work_on(job);
+        pthread_mutex_lock(&pool.lock);
+        if (--pool.active == 0) pthread_cond_signal(&pool.done);
+    }
+    return NULL;
+}
+
+/* A child process has none of its parent's threads: it starts with an empty pool. */
+static void after_fork(void) {
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+    pool.owner = pool.lock = mutex;
+    pool.wake = pool.done = condition;
+    pool.wanted = pool.active = pool.hired = 0;
+}
+
+static void hire(long workers) {
+    static bool prepared;
+    if (!prepared) prepared = pthread_atfork(NULL, NULL, after_fork) == 0;
+    pthread_attr_t detached;
+    pthread_attr_init(&detached);
+    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+    pthread_t thread;
+    while (pool.hired < workers && pthread_create(&thread, &detached, wait_for_work, NULL) == 0) pool.hired++;
+    pthread_attr_destroy(&detached);
+}
+
+static void run_on_pool(job_t *job, long threads) {
+    if (pthread_mutex_trylock(&pool.owner) != 0) {
+        work_on(job);
+        return;
+    }
+    pthread_mutex_lock(&pool.lock);
+    hire(threads - 1);
+    pool.job = job;
+    pool.wanted = threads - 1;
+    pthread_cond_broadcast(&pool.wake);
+    pthread_mutex_unlock(&pool.lock);
+
+    work_on(job);
+
+    pthread_mutex_lock(&pool.lock);
+    pool.wanted = 0; /* whoever has not come by now need not come */
+    while (pool.active > 0) pthread_cond_wait(&pool.done, &pool.lock);
+    pthread_mutex_unlock(&pool.lock);
+    pthread_mutex_unlock(&pool.owner);
+}
+
+void pool_run(task_function *task, void *context, long count, long threads) {
+    job_t job = {.task = task, .context = context, .count = count};
+    if (threads > MOST_THREADS) threads = MOST_THREADS;
+    if (threads > count) threads = count;
+    if (threads < 2) {
+        work_on(&job);
+    } else if (openmp()) {
+        openmp()(work_on, &job, (unsigned)threads, 0);
+    } else {
+        run_on_pool(&job, threads);
+    }
+}

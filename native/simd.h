@@ -1,0 +1,526 @@
+/* The kernels for one instruction set. Included once for each, with these defined:
+   NAME(x)     the name of x in this instruction set
+   VECTOR      floats in a vector
+   TILE_ROWS   rows of a tile; a tile has two vectors of columns, so twice as many accumulators
+   Sums run over k in one order whatever the rows of a tile, so a result does not depend on how work was shared out. */
+
+typedef float NAME(v) __attribute__((vector_size(VECTOR * 4), aligned(4), may_alias));
+typedef int32_t NAME(vi) __attribute__((vector_size(VECTOR * 4), aligned(4), may_alias));
+#define V NAME(v)
+#define VI NAME(vi)
+#define PANEL (2 * VECTOR)
+#define INLINE static inline __attribute__((always_inline))
+#define UNROLL _Pragma("GCC unroll 16")
+
+INLINE V NAME(load)(const float *p) { return *(const V *)p; }
+INLINE void NAME(store)(float *p, V v) { *(V *)p = v; }
+#define load NAME(load)
+#define store NAME(store)
+
+/* ---- functions of a vector ---- */
+
+INLINE V NAME(choose)(VI which, V yes, V no) { return (V)((which & (VI)yes) | (~which & (VI)no)); }
+
+/* x P(x²) / Q(x²), the minimax fit on |x| ≤ 8.5: off by at most 4e-7, and beyond 8.5 tanh is 1 to the last bit but one. */
+INLINE V NAME(tanh)(V x) {
+    x = NAME(choose)(x < -8.5f, (V){0} - 8.5f, x);
+    x = NAME(choose)(x > 8.5f, (V){0} + 8.5f, x);
+    V y = x * x;
+    V p = y * 9.16780525e-09f + 1.75296556e-05f;
+    V q = y * 6.04661965e-07f + 2.97696765e-04f;
+    p = p * y + 3.30556118e-03f;
+    q = q * y + 2.51508038e-02f;
+    p = p * y + 1.32199579e-01f;
+    q = q * y + 4.65531685e-01f;
+    p = p * y + 9.99999717e-01f;
+    q = q * y + 1.0f;
+    return x * p / q;
+}
+
+INLINE V NAME(sigmoid)(V x) { return 0.5f + 0.5f * NAME(tanh)(0.5f * x); }
+
+/* ---- products with packed weights ---- */
+
+/* C = (or +=) A B for `m` rows and `panels` panels; both are constants where this is inlined. */
+INLINE void NAME(tile)(const int m, const int panels, const float *a, n_t a_row, n_t a_depth, const float *b,
+                       n_t b_panel, n_t depth, float *c, n_t c_row, n_t columns, const float *bias, int add) {
+    V sum[TILE_ROWS][8];
+    UNROLL for (int i = 0; i < m; i++) {
+        UNROLL for (int j = 0; j < 2 * panels; j++) sum[i][j] = bias ? load(bias + j * VECTOR) : (V){0};
+    }
+    for (n_t k = 0; k < depth; k++) {
+        V row[8];
+        UNROLL for (int j = 0; j < 2 * panels; j++) row[j] = load(b + j / 2 * b_panel + k * PANEL + j % 2 * VECTOR);
+        UNROLL for (int i = 0; i < m; i++) {
+            UNROLL for (int j = 0; j < 2 * panels; j++) sum[i][j] += a[i * a_row + k * a_depth] * row[j];
+        }
+    }
+    if (columns >= panels * PANEL) {
+        UNROLL for (int i = 0; i < m; i++) {
+            UNROLL for (int j = 0; j < 2 * panels; j++) {
+                float *to = c + i * c_row + j * VECTOR;
+                if (add) sum[i][j] += load(to);
+                store(to, sum[i][j]);
+            }
+        }
+        return;
+    }
+    float edge[8 * VECTOR];
+    UNROLL for (int i = 0; i < m; i++) {
+        UNROLL for (int j = 0; j < 2 * panels; j++) store(edge + j * VECTOR, sum[i][j]);
+        for (n_t j = 0; j < columns; j++) c[i * c_row + j] = edge[j] + (add ? c[i * c_row + j] : 0.0f);
+    }
+}
+
+/* Up to TILE_ROWS rows with as many panels at a time as there are registers for. */
+#define WIDE(m) ((m) * 4 <= TILE_ROWS ? 4 : (m) * 2 <= TILE_ROWS ? 2 : 1)
+#define ROWS(m)                                                                                                     \
+    case m:                                                                                                         \
+        for (; columns > (WIDE(m) - 1) * PANEL; columns -= WIDE(m) * PANEL) {                                       \
+            NAME(tile)(m, WIDE(m), a, a_row, a_depth, b, b_panel, depth, c, c_row, columns, bias, add);             \
+            b += WIDE(m) * b_panel, c += WIDE(m) * PANEL, bias += bias ? WIDE(m) * PANEL : 0;                       \
+        }                                                                                                           \
+        for (; columns > 0; columns -= PANEL) {                                                                     \
+            NAME(tile)(m, 1, a, a_row, a_depth, b, b_panel, depth, c, c_row, columns, bias, add);                   \
+            b += b_panel, c += PANEL, bias += bias ? PANEL : 0;                                                     \
+        }                                                                                                           \
+        break;
+
+INLINE void NAME(few_rows)(n_t rows, const float *a, n_t a_row, n_t a_depth, const float *b, n_t b_panel, n_t depth,
+                           float *c, n_t c_row, n_t columns, const float *bias, int add) {
+    switch (rows) {
+        ROWS(1)
+        ROWS(2)
+        ROWS(3)
+        ROWS(4)
+#if TILE_ROWS > 5
+        ROWS(5)
+#endif
+#if TILE_ROWS > 6
+        ROWS(6)
+        ROWS(7)
+#endif
+    }
+}
+
+/* C = (or +=) bias + A B: B is packed, A has its elements a_row and a_depth apart. */
+INLINE void NAME(multiply)(n_t rows, const float *a, n_t a_row, n_t a_depth, const float *b, n_t b_panel, n_t depth,
+                           float *c, n_t c_row, n_t columns, const float *bias, int add) {
+    n_t whole = rows / TILE_ROWS * TILE_ROWS;
+    if (whole) {
+        const float *panel = b;
+        for (n_t j = 0; j < columns; j += PANEL, panel += b_panel) {
+            for (n_t i = 0; i < whole; i += TILE_ROWS) {
+                NAME(tile)(TILE_ROWS, 1, a + i * a_row, a_row, a_depth, panel, b_panel, depth, c + i * c_row + j,
+                           c_row, columns - j, bias ? bias + j : bias, add);
+            }
+        }
+    }
+    NAME(few_rows)(rows - whole, a + whole * a_row, a_row, a_depth, b, b_panel, depth, c + whole * c_row, c_row,
+                   columns, bias, add);
+}
+
+/* A as it lies in memory, row after row. */
+static void NAME(product)(n_t rows, const float *a, n_t a_row, const float *b, n_t b_panel, n_t depth, float *c,
+                          n_t c_row, n_t columns, const float *bias, int add) {
+    NAME(multiply)(rows, a, a_row, 1, b, b_panel, depth, c, c_row, columns, bias, add);
+}
+
+/* A packed for a transpose: TILE_ROWS elements of a column side by side. */
+static void NAME(product_packed)(n_t rows, const float *a, const float *b, n_t b_panel, n_t depth, float *c, n_t c_row,
+                                 n_t columns, int add) {
+    NAME(multiply)(rows, a, 1, TILE_ROWS, b, b_panel, depth, c, c_row, columns, (const float *)0, add);
+}
+
+/* Panel `number` of (depth, 3 hidden) weights. */
+static void NAME(pack)(float *packed, const float *weights, n_t depth, n_t hidden, n_t width, n_t number) {
+    float *to = packed + number * PANEL * depth;
+    for (n_t j = 0; j < PANEL; j += VECTOR) { /* a vector of columns belongs to one gate */
+        n_t gate = (number * PANEL + j) / width, unit = (number * PANEL + j) % width;
+        n_t real = gate < 3 ? hidden - unit : 0;
+        const float *from = weights + gate * hidden + unit;
+        for (n_t k = 0; k < depth; k++) {
+            if (real >= VECTOR) {
+                store(to + k * PANEL + j, load(from + k * 3 * hidden));
+            } else {
+                for (n_t i = 0; i < VECTOR; i++) to[k * PANEL + j + i] = i < real ? from[k * 3 * hidden + i] : 0.0f;
+            }
+        }
+    }
+}
+
+/* Panel `number` of the transpose of (columns, 3 hidden) weights. */
+static void NAME(pack_transposed)(float *packed, const float *weights, n_t columns, n_t hidden, n_t width,
+                                  n_t number) {
+    float *to = packed + number * PANEL * 3 * width;
+    n_t real = columns - number * PANEL;
+    for (n_t gate = 0; gate < 3; gate++) {
+        for (n_t unit = 0; unit < width; unit++, to += PANEL) {
+            const float *from = weights + number * PANEL * 3 * hidden + gate * hidden + unit;
+            for (n_t j = 0; j < PANEL; j++) to[j] = j < real && unit < hidden ? from[j * 3 * hidden] : 0.0f;
+        }
+    }
+}
+
+/* ---- some steps, for all rows ---- */
+
+/* A stretch of steps of one direction, for some rows of the batch. */
+typedef struct {
+    n_t direction, first, rows; /* of the batch */
+    n_t begin, end;             /* steps, counted as this direction takes them */
+    float *gates;               /* of row `first` at the lowest position of the stretch */
+    n_t row_stride;             /* from there to the next row of the batch */
+} NAME(stretch);
+
+/* The position that this direction reads at a step. */
+INLINE n_t NAME(position)(const gru_t *g, n_t direction, n_t step) {
+    return direction ? g->steps - 1 - step : step;
+}
+
+INLINE n_t NAME(lowest)(const gru_t *g, const NAME(stretch) * s) {
+    return s->direction ? g->steps - s->end : s->begin;
+}
+
+INLINE float *NAME(gates_at)(const gru_t *g, const NAME(stretch) * s, n_t i, n_t position) {
+    return s->gates + i * s->row_stride + (position - NAME(lowest)(g, s)) * g->slots * g->width;
+}
+
+/* W x + b for `count` rows of x and one panel of columns. */
+INLINE void NAME(input_panel)(const gru_t *g, n_t direction, n_t column, const float *x, n_t count, float *to, n_t row) {
+    const n_t columns = 3 * g->width, blocks = (g->inputs + BLOCK_DEPTH - 1) / BLOCK_DEPTH;
+    const float *w = g->packed_w + (direction * columns + column) * g->inputs;
+    const float *bias = g->packed_bias + direction * columns + column;
+    for (n_t block = 0; block < blocks; block++) {
+        n_t from = g->inputs * block / blocks, end = g->inputs * (block + 1) / blocks;
+        NAME(product)(count, x + from, g->inputs, w + from * PANEL, 0, end - from, to, row, PANEL,
+                      block ? (const float *)0 : bias, block > 0);
+    }
+}
+
+static void NAME(fill_table)(const gru_t *g, n_t first, n_t end) {
+    for (n_t direction = 0; direction < 2; direction++) {
+        float *to = g->table + (direction * g->rows + first) * 3 * g->width;
+        for (n_t j = 0; j < 3 * g->width; j += PANEL) {
+            NAME(input_panel)(g, direction, j, g->x + first * g->inputs, end - first, to + j, 3 * g->width);
+        }
+    }
+}
+
+/* gates = W x + b */
+static void NAME(inputs)(const gru_t *g, const NAME(stretch) * s) {
+    const n_t row = g->slots * g->width, steps = s->end - s->begin;
+    if (g->words) {
+        for (n_t i = 0; i < s->rows; i++) {
+            const int64_t *words = g->words + (s->first + i) * g->steps + NAME(lowest)(g, s);
+            for (n_t step = 0; step < steps; step++) {
+                const float *from = g->table + (s->direction * g->rows + words[step]) * 3 * g->width;
+                float *to = s->gates + i * s->row_stride + step * row;
+                for (n_t j = 0; j < 3 * g->width; j += VECTOR) store(to + j, load(from + j));
+            }
+        }
+        return;
+    }
+    for (n_t j = 0; j < 3 * g->width; j += PANEL) { /* all tokens for one panel, then the next one */
+        for (n_t i = 0; i < s->rows; i++) {
+            const float *x = g->x + ((s->first + i) * g->steps + NAME(lowest)(g, s)) * g->inputs;
+            NAME(input_panel)(g, s->direction, j, x, steps, s->gates + i * s->row_stride + j, row);
+        }
+    }
+}
+
+/* dX = dG Wᵀ, over both directions */
+static void NAME(input_gradient)(const gru_t *g, n_t first, n_t end) {
+    const n_t depth = 3 * g->width, blocks = (depth + BLOCK_DEPTH - 1) / BLOCK_DEPTH;
+    for (n_t d = 0; d < 2; d++) {
+        const float *w = g->packed_w + d * round_up(g->inputs, PANEL) * depth;
+        const float *gradient = g->d_table + (d * g->rows + first) * g->d_table_row;
+        for (n_t block = 0; block < blocks; block++) {
+            n_t from = depth * block / blocks, to = depth * (block + 1) / blocks;
+            NAME(product)(end - first, gradient + from, g->d_table_row, w + from * PANEL, depth * PANEL, to - from,
+                          g->d_x + first * g->inputs, g->inputs, g->inputs, (const float *)0, d + block > 0);
+        }
+    }
+}
+
+/* The state that came into a step, wherever the last token before it was; null for zeros. */
+INLINE const float *NAME(state_before)(const gru_t *g, n_t direction, n_t row, n_t step) {
+    do step--;
+    while (step >= 0 && !g->mask[row * g->steps + NAME(position)(g, direction, step)]);
+    if (step < 0) return 0;
+    return g->out + ((row * g->steps + NAME(position)(g, direction, step)) * 2 + direction) * g->hidden;
+}
+
+/* Copy rows `from` … `from + count` of A's transpose, whose rows are at `sources` (null: zeros), for product_packed. */
+static void NAME(pack_left)(float *a, const float *const *sources, n_t tokens, n_t from, n_t count) {
+    for (n_t some = 0; some < tokens; some += 16) { /* few tokens at a time: read and written in the nearest cache */
+        for (n_t i = 0; i < count; i += TILE_ROWS) {
+            n_t real = least(TILE_ROWS, count - i), end = least(some + 16, tokens);
+            for (n_t k = some; k < end; k++) {
+                float *to = a + i * tokens + k * TILE_ROWS;
+                const float *source = sources[k] ? sources[k] + from + i : 0;
+                if (source && real == TILE_ROWS) {
+                    for (n_t j = 0; j < TILE_ROWS; j++) to[j] = source[j];
+                } else {
+                    for (n_t j = 0; j < TILE_ROWS; j++) to[j] = source && j < real ? source[j] : 0.0f;
+                }
+            }
+        }
+    }
+}
+
+/* `columns` columns of a weight gradient += Aᵀ B over the tokens of a stretch; B is packed, A's rows at `sources`. */
+static void NAME(add_gradient)(float *d_weights, n_t stride, const float *const *sources, n_t rows, const float *b,
+                               n_t tokens, n_t columns, float *a) {
+    for (n_t from = 0; from < rows; from += BLOCK_WEIGHTS) {
+        n_t count = least(BLOCK_WEIGHTS, rows - from);
+        NAME(pack_left)(a, sources, tokens, from, count);
+        for (n_t j = 0; j < columns; j += PANEL) {
+            for (n_t i = 0; i < count; i += TILE_ROWS) {
+                NAME(product_packed)(least(TILE_ROWS, count - i), a + i * tokens, b + j * tokens, tokens * PANEL,
+                                     tokens, d_weights + (from + i) * stride + j, stride, PANEL, 1);
+            }
+        }
+    }
+}
+
+/* Pack rows for the right side of add_gradient: `columns` floats of each of `tokens` rows. */
+static void NAME(pack_right)(float *b, const float *const *rows, n_t tokens, n_t columns) {
+    for (n_t k = 0; k < tokens; k++) {
+        for (n_t j = 0; j < columns; j += PANEL) {
+            store(b + j * tokens + k * PANEL, load(rows[k] + j));
+            store(b + j * tokens + k * PANEL + VECTOR, load(rows[k] + j + VECTOR));
+        }
+    }
+}
+
+/* Add what some rows give to the gradients of W and b; `b` holds the packed gradients of their gates. */
+static void NAME(input_weights)(const gru_t *g, const float *const *x, const float *const *d, const float *b,
+                                n_t tokens, float *d_weights, float *a) {
+    float *d_bias = d_weights + (g->inputs + g->hidden) * 3 * g->width;
+    for (n_t k = 0; k < tokens; k++) {
+        for (n_t j = 0; j < 3 * g->width; j += VECTOR) store(d_bias + j, load(d_bias + j) + load(d[k] + j));
+    }
+    NAME(add_gradient)(d_weights, 3 * g->width, x, g->inputs, b, tokens, 3 * g->width, a);
+}
+
+static void NAME(table_weights)(const gru_t *g, n_t direction, n_t first, n_t end, float *d_weights, float *scratch) {
+    const n_t tokens = end - first;
+    const float *x[BLOCK_TOKENS + TILE_ROWS] = {0}, *d[BLOCK_TOKENS + TILE_ROWS] = {0};
+    float *b = scratch, *a = b + tokens * 3 * g->width;
+    for (n_t k = 0; k < tokens; k++) {
+        x[k] = g->x + (first + k) * g->inputs;
+        d[k] = g->d_table + (direction * g->rows + first + k) * g->d_table_row;
+    }
+    NAME(pack_right)(b, d, tokens, 3 * g->width);
+    NAME(input_weights)(g, x, d, b, tokens, d_weights, a);
+}
+
+/* Add what a stretch gives to the gradients of U and, without words, of W and b; `resets` holds r ⊙ h of its tokens. */
+static void NAME(stretch_weights)(const gru_t *g, const NAME(stretch) * s, const float *resets, float *d_weights,
+                                  float *scratch) {
+    const n_t steps = s->end - s->begin, tokens = steps * s->rows, width = g->width;
+    const float *left[BLOCK_TOKENS + TILE_ROWS] = {0}, *d[BLOCK_TOKENS + TILE_ROWS] = {0};
+    float *b = scratch, *a = b + tokens * g->slots * width, *d_u = d_weights + g->inputs * 3 * width;
+    for (n_t k = 0; k < tokens; k++) {
+        n_t row = s->first + k / steps, position = NAME(lowest)(g, s) + k % steps;
+        d[k] = NAME(gates_at)(g, s, k / steps, position);
+        left[k] = g->x + (row * g->steps + position) * g->inputs;
+    }
+    NAME(pack_right)(b, d, tokens, g->slots * width);
+    if (!g->words) NAME(input_weights)(g, left, d, b, tokens, d_weights, a);
+    for (n_t k = 0; k < tokens; k++) {
+        n_t row = s->first + k / steps, position = NAME(lowest)(g, s) + k % steps;
+        n_t step = NAME(position)(g, s->direction, position); /* its own inverse */
+        n_t real = g->mask[row * g->steps + position];
+        left[k] = real ? NAME(state_before)(g, s->direction, row, step) : (const float *)0;
+    }
+    NAME(add_gradient)(d_u, 3 * width, left, g->hidden, b, tokens, 2 * width, a);
+    if (g->cell == PAPER) {
+        for (n_t k = 0; k < tokens; k++) left[k] = resets + k * width;
+    }
+    NAME(add_gradient)(d_u + 2 * width, 3 * width, left, g->hidden, b + (g->slots - 1) * width * tokens, tokens, width,
+                       a);
+}
+
+/* ---- one step after the other ---- */
+
+static void NAME(forward_steps)(const gru_t *g, const NAME(stretch) * s, float *state, float *scratch) {
+    const n_t rows = s->rows, width = g->width, hidden = g->hidden, u_panel = hidden * PANEL;
+    const float *u = g->packed_u + s->direction * 3 * width * hidden;
+    float *reset = scratch, *product = reset + rows * width;
+    for (n_t step = s->begin; step < s->end; step++) {
+        const n_t position = NAME(position)(g, s->direction, step);
+        if (g->cell == PAPER) {
+            NAME(product)(rows, state, width, u, u_panel, hidden, product, 3 * width, 2 * width, (const float *)0, 0);
+            for (n_t i = 0; i < rows; i++) {
+                float *r = NAME(gates_at)(g, s, i, position), *z = r + width;
+                const float *p = product + i * 3 * width, *h = state + i * width;
+                for (n_t j = 0; j < width; j += VECTOR) {
+                    V reset_gate = NAME(sigmoid)(load(r + j) + load(p + j));
+                    store(r + j, reset_gate);
+                    store(z + j, NAME(sigmoid)(load(z + j) + load(p + width + j)));
+                    store(reset + i * width + j, reset_gate * load(h + j));
+                }
+            }
+            NAME(product)(rows, reset, width, u + 2 * width * hidden, u_panel, hidden, product + 2 * width, 3 * width,
+                          width, (const float *)0, 0);
+        } else {
+            NAME(product)(rows, state, width, u, u_panel, hidden, product, 3 * width, 3 * width, (const float *)0, 0);
+        }
+        for (n_t i = 0; i < rows; i++) {
+            const n_t token = (s->first + i) * g->steps + position;
+            float *r = NAME(gates_at)(g, s, i, position), *z = r + width, *candidate = z + width;
+            float *kept = candidate + width, *h = state + i * width, *out = g->out + (token * 2 + s->direction) * hidden;
+            const float *p = product + i * 3 * width;
+            if (!g->mask[token]) {
+                for (n_t j = 0; j < hidden; j++) out[j] = 0.0f;
+                continue;
+            }
+            for (n_t j = 0; j < width; j += VECTOR) {
+                V old = load(h + j), last = load(p + 2 * width + j), c;
+                if (g->cell == PAPER) {
+                    c = NAME(tanh)(load(candidate + j) + last);
+                    store(h + j, old + load(z + j) * (c - old));
+                } else {
+                    V reset_gate = NAME(sigmoid)(load(r + j) + load(p + j));
+                    V update_gate = NAME(sigmoid)(load(z + j) + load(p + width + j));
+                    c = NAME(tanh)(load(candidate + j) + reset_gate * last);
+                    store(r + j, reset_gate);
+                    store(z + j, update_gate);
+                    store(kept + j, last);
+                    store(h + j, c + update_gate * (old - c));
+                }
+                store(candidate + j, c);
+            }
+            for (n_t j = 0; j < hidden; j++) out[j] = h[j];
+        }
+    }
+}
+
+static void NAME(backward_steps)(const gru_t *g, const NAME(stretch) * s, float *carry, float *resets, float *scratch) {
+    const n_t rows = s->rows, width = g->width, hidden = g->hidden, u_panel = 3 * width * PANEL;
+    const float *u = g->packed_u + s->direction * width * 3 * width; /* Uᵀ */
+    float *before = scratch, *d_reset = before + rows * width;
+    float *d_gates = d_reset + rows * width;   /* (rows, 3, width): what the products with Uᵀ read */
+    float *d_out = d_gates + rows * 3 * width; /* (width) */
+    for (n_t i = 0; i < rows * width; i++) before[i] = 0.0f;
+    for (n_t j = 0; j < width; j++) d_out[j] = 0.0f;
+
+    for (n_t step = s->end - 1; step >= s->begin; step--) {
+        const n_t position = NAME(position)(g, s->direction, step);
+        for (n_t i = 0; i < rows; i++) {
+            const n_t token = (s->first + i) * g->steps + position;
+            float *r = NAME(gates_at)(g, s, i, position), *z = r + width, *candidate = z + width;
+            float *kept = candidate + width, *d = d_gates + i * 3 * width, *dh = carry + i * width;
+            float *h = before + i * width;
+            if (!g->mask[token]) { /* the state passed by, and so does its gradient */
+                for (n_t j = 0; j < g->slots * width; j++) r[j] = 0.0f;
+                for (n_t j = 0; j < 3 * width; j++) d[j] = 0.0f;
+                continue;
+            }
+            const float *old = NAME(state_before)(g, s->direction, s->first + i, step);
+            const float *above = g->d_out + (token * 2 + s->direction) * hidden;
+            for (n_t j = 0; j < hidden; j++) h[j] = old ? old[j] : 0.0f;
+            for (n_t j = 0; j < hidden; j++) d_out[j] = above[j];
+            for (n_t j = 0; j < width; j += VECTOR) {
+                V dh_new = load(dh + j) + load(d_out + j);
+                V update_gate = load(z + j), c = load(candidate + j), change = c - load(h + j), dz, dc;
+                if (g->cell == PAPER) {
+                    dz = dh_new * change * update_gate * (1.0f - update_gate);
+                    dc = dh_new * update_gate * (1.0f - c * c);
+                    store(dh + j, dh_new * (1.0f - update_gate));
+                    store(d + 2 * width + j, dc);
+                } else {
+                    V reset_gate = load(r + j);
+                    dz = -dh_new * change * update_gate * (1.0f - update_gate);
+                    dc = dh_new * (1.0f - update_gate) * (1.0f - c * c);
+                    V dr = dc * load(kept + j) * reset_gate * (1.0f - reset_gate);
+                    store(dh + j, dh_new * update_gate);
+                    store(r + j, dr);
+                    store(d + j, dr);
+                    store(kept + j, dc * reset_gate);
+                    store(d + 2 * width + j, dc * reset_gate);
+                }
+                store(z + j, dz);
+                store(d + width + j, dz);
+                store(candidate + j, dc);
+            }
+        }
+        if (g->cell == PAPER) {
+            NAME(product)(rows, d_gates + 2 * width, 3 * width, u + 2 * width * PANEL, u_panel, width, d_reset, width,
+                          width, (const float *)0, 0);
+            for (n_t i = 0; i < rows; i++) {
+                float *r = NAME(gates_at)(g, s, i, position), *dh = carry + i * width;
+                float *reset = resets + (i * (s->end - s->begin) + position - NAME(lowest)(g, s)) * width;
+                const float *h = before + i * width;
+                if (!g->mask[(s->first + i) * g->steps + position]) {
+                    for (n_t j = 0; j < width; j++) reset[j] = 0.0f;
+                    continue;
+                }
+                for (n_t j = 0; j < width; j += VECTOR) {
+                    V reset_gate = load(r + j), old = load(h + j), d = load(d_reset + i * width + j);
+                    V dr = d * old * reset_gate * (1.0f - reset_gate);
+                    store(reset + j, reset_gate * old);
+                    store(dh + j, load(dh + j) + d * reset_gate);
+                    store(r + j, dr);
+                    store(d_gates + i * 3 * width + j, dr);
+                }
+            }
+            NAME(product)(rows, d_gates, 3 * width, u, u_panel, 2 * width, carry, width, width, (const float *)0, 1);
+        } else {
+            NAME(product)(rows, d_gates, 3 * width, u, u_panel, 3 * width, carry, width, width, (const float *)0, 1);
+        }
+    }
+}
+
+/* ---- a whole direction ---- */
+
+static NAME(stretch) NAME(stretch_of)(const gru_t *g, n_t direction, n_t first, n_t rows, n_t begin, n_t end) {
+    NAME(stretch) s = {direction, first, rows, begin, end, g->gates, g->steps * g->slots * g->width};
+    if (g->gates) {
+        s.gates += ((direction * g->batch + first) * g->steps + NAME(lowest)(g, &s)) * g->slots * g->width;
+    }
+    return s;
+}
+
+static void NAME(forward)(const gru_t *g, n_t direction, n_t first, n_t end, float *scratch) {
+    const n_t rows = end - first, some = BLOCK_TOKENS / rows;
+    float *state = scratch, *temporary = state + rows * g->width, *gates = temporary + 4 * rows * g->width;
+    for (n_t i = 0; i < rows * g->width; i++) state[i] = 0.0f;
+    for (n_t begin = 0; begin < g->steps; begin += some) {
+        NAME(stretch) s = NAME(stretch_of)(g, direction, first, rows, begin, least(begin + some, g->steps));
+        if (!g->gates) s.gates = gates, s.row_stride = some * g->slots * g->width + APART;
+        NAME(inputs)(g, &s);
+        NAME(forward_steps)(g, &s, state, temporary);
+    }
+}
+
+static void NAME(backward)(const gru_t *g, n_t direction, n_t first, n_t end, float *d_weights, float *scratch) {
+    const n_t rows = end - first, some = BLOCK_TOKENS / rows, width = g->width;
+    float *carry = scratch, *temporary = carry + rows * width, *resets = temporary + (5 * rows + 1) * width;
+    float *packed = resets + some * rows * width;
+    for (n_t i = 0; i < rows * width; i++) carry[i] = 0.0f;
+    for (n_t last = g->steps; last > 0; last -= least(some, last)) {
+        NAME(stretch) s = NAME(stretch_of)(g, direction, first, rows, last - least(some, last), last);
+        NAME(backward_steps)(g, &s, carry, resets, temporary);
+        NAME(stretch_weights)(g, &s, resets, d_weights, packed);
+    }
+}
+
+static const kernels_t NAME(kernels) = {
+    TILE_ROWS,       PANEL,          NAME(pack),          NAME(pack_transposed), NAME(fill_table),
+    NAME(forward),   NAME(backward), NAME(table_weights), NAME(input_gradient),
+};
+
+#undef V
+#undef VI
+#undef PANEL
+#undef INLINE
+#undef UNROLL
+#undef WIDE
+#undef ROWS
+#undef load
+#undef store
+#undef NAME
+#undef VECTOR
+#undef TILE_ROWS
