@@ -1,11 +1,17 @@
 /* Tasks run on the threads of the OpenMP runtime that torch brings, where that is GNU's: threads of another pool would
    have to share the cores with torch's, which go on spinning for a while after each of its operations. Elsewhere they
-   run on a pool of our own. Either way whoever is free takes the next task. */
+   run on a pool of our own. Either way whoever is free takes the next task.
+
+   On Linux the workers keep off the core of the thread that called: when another process keeps a core busy, the
+   scheduler tends to put our threads together on the other one, and then two are no faster than one. */
 #define _GNU_SOURCE
 #include "pool.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
+#ifdef __linux__
+#include <sched.h>
+#endif
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,12 +24,41 @@ typedef struct {
     long count;
     atomic_long next;    /* the next task to take */
     atomic_long workers; /* threads that have come */
+    pthread_t caller;
+#ifdef __linux__
+    int core;       /* the caller's */
+    cpu_set_t cores; /* that it may use */
+#endif
 } job_t;
 
-static void work_on(void *context) {
-    job_t *job = context;
+static void describe_caller(job_t *job) {
+    job->caller = pthread_self();
+#ifdef __linux__
+    job->core = sched_getcpu();
+    if (sched_getaffinity(0, sizeof job->cores, &job->cores) != 0 || CPU_COUNT(&job->cores) < 2) job->core = -1;
+#endif
+}
+
+static void keep_off_the_caller(const job_t *job) {
+#ifdef __linux__
+    static _Thread_local int kept_off = -1;
+    if (job->core < 0 || job->core == kept_off || pthread_equal(pthread_self(), job->caller)) return;
+    cpu_set_t others = job->cores;
+    CPU_CLR(job->core, &others);
+    if (sched_setaffinity(0, sizeof others, &others) == 0) kept_off = job->core;
+#else
+    (void)job;
+#endif
+}
+
+static void take_tasks(job_t *job) {
     long worker = atomic_fetch_add(&job->workers, 1);
     for (long i; (i = atomic_fetch_add(&job->next, 1)) < job->count;) job->task(job->context, i, worker);
+}
+
+static void work_on(void *context) {
+    keep_off_the_caller(context);
+    take_tasks(context);
 }
 
 /* ---- torch's threads ---- */
@@ -94,7 +129,7 @@ static void hire(long workers) {
 
 static void run_on_pool(job_t *job, long threads) {
     if (pthread_mutex_trylock(&pool.owner) != 0) {
-        work_on(job);
+        take_tasks(job);
         return;
     }
     pthread_mutex_lock(&pool.lock);
@@ -104,7 +139,7 @@ static void run_on_pool(job_t *job, long threads) {
     pthread_cond_broadcast(&pool.wake);
     pthread_mutex_unlock(&pool.lock);
 
-    work_on(job);
+    take_tasks(job);
 
     pthread_mutex_lock(&pool.lock);
     pool.wanted = 0; /* whoever has not come by now need not come */
@@ -118,8 +153,11 @@ void pool_run(task_function *task, void *context, long count, long threads) {
     if (threads > MOST_THREADS) threads = MOST_THREADS;
     if (threads > count) threads = count;
     if (threads < 2) {
-        work_on(&job);
-    } else if (openmp()) {
+        take_tasks(&job);
+        return;
+    }
+    describe_caller(&job);
+    if (openmp()) {
         openmp()(work_on, &job, (unsigned)threads, 0);
     } else {
         run_on_pool(&job, threads);

@@ -62,8 +62,9 @@ def library() -> ctypes.CDLL | None:
 def instruction_sets() -> list[str]:
     """The instruction sets of this machine that the library has code for, the best first."""
     loaded = library()
-    choices = (loaded.gru_instruction_set(choice) for choice in count()) if loaded else iter(())
-    return [name.decode() for name in takewhile(lambda name: name is not None, choices)]
+    if loaded is None:
+        return []
+    return [name.decode() for name in takewhile(bool, map(loaded.gru_instruction_set, count()))]
 
 
 def usable(values: Tensor) -> bool:
