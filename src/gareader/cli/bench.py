@@ -2,19 +2,187 @@
 
 import json
 from dataclasses import asdict
+from functools import reduce
 from pathlib import Path
 from statistics import median
+from typing import TYPE_CHECKING, Annotated, Any
 
-from cyclopts import App
+from cyclopts import App, Parameter
 
 from gareader.cli.app import Json, app
+
+if TYPE_CHECKING:
+    from gareader.benchmark.measure import Times
+    from gareader.benchmark.reading import Comparison
 
 bench = App(name="bench", help="Measure speed, always side by side in one run.")
 app.command(bench)
 
+Repeats = Annotated[int, Parameter(help="How often each is run; they alternate.")]
+Batch = Annotated[int, Parameter(help="Questions in a batch.")]
+Document = Annotated[int, Parameter(help="Words of a document.")]
+Hidden = Annotated[int, Parameter(help="GRU units per direction.")]
+Busy = Annotated[bool, Parameter(help="Measure again while another process keeps one core busy.")]
+
 
 @bench.command
-def prepare(corpus: Path, *, repeats: int = 5, as_json: Json = False) -> None:
+def train(
+    *,
+    batch: Batch = 32,
+    document: Document = 430,
+    hidden: Hidden = 128,
+    repeats: Repeats = 5,
+    busy: Busy = True,
+    as_json: Json = False,
+) -> None:
+    """A training step: gareader, the same reader on torch.nn.GRU, and the machine's peak.
+
+    Example: `gareader bench train --batch 2 --document 20 --repeats 1 --no-busy`
+    """
+    compare("train", batch, document, hidden, repeats, busy, as_json)
+
+
+@bench.command
+def infer(
+    *,
+    batch: Batch = 32,
+    document: Document = 430,
+    hidden: Hidden = 128,
+    repeats: Repeats = 5,
+    busy: Busy = True,
+    as_json: Json = False,
+) -> None:
+    """Answering a batch of questions, as in `gareader evaluate`.
+
+    Example: `gareader bench infer --batch 2 --document 20 --repeats 1 --no-busy`
+    """
+    compare("infer", batch, document, hidden, repeats, busy, as_json)
+
+
+@bench.command
+def answer(
+    *, document: Document = 430, hidden: Hidden = 128, repeats: Repeats = 15, busy: Busy = True, as_json: Json = False
+) -> None:
+    """One question alone: how long a person waits.
+
+    Example: `gareader bench answer --document 20 --repeats 1 --no-busy`
+    """
+    compare("answer", 1, document, hidden, repeats, busy, as_json)
+
+
+@bench.command
+def gru(
+    *,
+    batch: Batch = 32,
+    document: Document = 430,
+    hidden: Hidden = 128,
+    repeats: Repeats = 5,
+    busy: Busy = True,
+    as_json: Json = False,
+) -> None:
+    """One bidirectional GRU layer, forward and backward.
+
+    Example: `gareader bench gru --batch 2 --document 20 --repeats 1 --no-busy`
+    """
+    compare("gru", batch, document, hidden, repeats, busy, as_json)
+
+
+@bench.command
+def run(
+    config: Path,
+    *,
+    updates: int = 50,
+    repeats: Repeats = 5,
+    assignments: Annotated[tuple[str, ...], Parameter(name="--set", negative=())] = (),
+    as_json: Json = False,
+) -> None:
+    """All of `gareader train` (data, batches, metrics, states), beside the bare training step on the same batches.
+
+    Example: `gareader bench run configs/tiny.toml --updates 2 --repeats 2`
+
+    Parameters
+    ----------
+    config
+        The settings of a run.
+    updates
+        How many in each measurement.
+    assignments
+        section.key=value, to change one setting; may be given several times.
+    """
+    from gareader.benchmark.whole_run import bench_run
+    from gareader.config import load_table, override
+    from gareader.experiment import Experiment
+
+    table = reduce(override, assignments, load_table(config))
+    result = bench_run(Experiment.from_table(table), updates, repeats)
+    if as_json:
+        print(json.dumps(asdict(result)))
+        return
+    print(f"{updates} updates of {result.batch_size} questions")
+    print_times("gareader train", result.whole_seconds)
+    print_times("bare steps", result.bare_seconds)
+    print(f"{'validation':<24} {result.validation_seconds:8.3f} s   every {result.validate_every:,} updates")
+    print(f"{'speed':<24} {result.share_of_bare_step:8.2f}     of the bare step's, validations included")
+
+
+@bench.command
+def encoder(*, batch: Batch = 32, document: Document = 430, repeats: Repeats = 5, as_json: Json = False) -> None:
+    """Answering a batch of questions, beside an encoder of the size of BERT-base that reads the same documents.
+
+    Example: `gareader bench encoder --batch 1 --document 20 --repeats 1`
+    """
+    from gareader.benchmark.contenders import Size
+    from gareader.benchmark.encoder import bench_encoder
+
+    result = bench_encoder(Size(batch=batch, document=document), repeats)
+    if as_json:
+        print(json.dumps(asdict(result)))
+        return
+    print(f"{batch} documents of {document} words")
+    for name, times in result.times.items():
+        speed = f"{batch / times.median:8.1f} documents/s   {result.peak_memory_mb[name]:6.0f} MB"
+        print_times(name, times.seconds, f"{threads(times)}   {speed}")
+    print(f"{'speed-up':<24} {result.speedup_over_encoder:8.1f}")
+
+
+@bench.command
+def growth(out: Path, *, values: int = 6, repeats: Repeats = 5, as_json: Json = False) -> None:
+    """How the cost of a training step grows with documents, batch and hidden size, on one thread and on all.
+
+    Example: `gareader bench growth growth.png --values 1 --repeats 1`
+
+    Parameters
+    ----------
+    out
+        The picture: PNG, SVG or PDF.
+    values
+        How many sizes of each, from the smallest on.
+    """
+    from gareader.benchmark.measure import cores
+    from gareader.benchmark.picture import growth_curves
+    from gareader.benchmark.reading import GROWING
+    from gareader.benchmark.reading import growth as measured
+    from gareader.plots import save
+
+    results = []
+    for grows, sizes in GROWING.items():
+        for count in sorted({1, cores()}):
+            result = measured("train", grows, sizes[:values], count, repeats)
+            results.append(result)
+            if as_json:
+                print(json.dumps(asdict(result)), flush=True)
+                continue
+            print(f"{grows}, {count} thread{'s' * (count > 1)}")
+            for place, size in enumerate(result.values):
+                row = "   ".join(f"{name} {times[place]:8.3f} s" for name, times in result.seconds.items())
+                print(f"  {size:6,}   {row}", flush=True)
+    save(growth_curves(results), out)
+    if not as_json:
+        print(f"picture: {out}")
+
+
+@bench.command
+def prepare(corpus: Path, *, repeats: Repeats = 5, as_json: Json = False) -> None:
     """Preparing a corpus, beside a bare loop that reads and splits the same file.
 
     Example: `gareader bench prepare tests/data/cbt.txt`
@@ -23,17 +191,58 @@ def prepare(corpus: Path, *, repeats: int = 5, as_json: Json = False) -> None:
     ----------
     corpus
         A corpus that is one file.
-    repeats
-        How often each is run; they alternate.
     """
-    from gareader.benchmark import bench_prepare
+    from gareader.benchmark.preparing import bench_prepare
 
     result = bench_prepare(corpus, repeats)
     if as_json:
         print(json.dumps(asdict(result)))
         return
-    for label, times in (("bare loop", result.bare_seconds), ("prepare", result.prepare_seconds)):
-        print(f"{label:<12} {median(times):8.3f} s   (of {len(times)}: {min(times):.3f} to {max(times):.3f})")
-    print(f"{'speed':<12} {result.share_of_bare_speed:8.2f}     of the bare loop's, for {result.examples:,} examples")
-    print(f"{'open':<12} {result.open_seconds:8.3f} s")
-    print(f"{'peak memory':<12} {result.peak_memory_mb:8.0f} MB")
+    print_times("bare loop", result.bare_seconds)
+    print_times("prepare", result.prepare_seconds)
+    print(f"{'speed':<24} {result.share_of_bare_speed:8.2f}     of the bare loop's, for {result.examples:,} examples")
+    print(f"{'open':<24} {result.open_seconds:8.3f} s")
+    print(f"{'peak memory':<24} {result.peak_memory_mb:8.0f} MB")
+
+
+def compare(work: str, batch: int, document: int, hidden: int, repeats: int, busy: bool, as_json: bool) -> None:
+    """Measure, quietly and then beside a busy core, and print."""
+    from gareader.benchmark.contenders import Size
+    from gareader.benchmark.reading import WORKS
+    from gareader.benchmark.reading import compare as measure
+
+    size = Size(batch=batch, document=document, hidden=hidden)
+    works, operations = WORKS[work](size)
+    for beside in (False, True) if busy else (False,):
+        result = measure(work, works, operations, repeats, busy=beside)
+        if as_json:
+            print(json.dumps({**asdict(size), **record(result)}), flush=True)
+        else:
+            show(result)
+
+
+def record(result: "Comparison") -> dict[str, Any]:
+    """A comparison for programs."""
+    ratios = {"speedup_over_nn_gru": result.speedup_over_nn_gru, "share_of_peak": result.share_of_peak}
+    return {**asdict(result), **ratios}
+
+
+def show(result: "Comparison") -> None:
+    """A comparison for people."""
+    print(f"{result.work}, {'one core kept busy by another process' if result.busy else 'quiet'}")
+    for name, times in result.times.items():
+        print_times(name, times.seconds, f"{threads(times)}   {result.operations / times.median / 1e9:6.0f} GFLOP/s")
+    print(f"{'matrix product':<24} {'':10}   {result.peak / 1e9:6.0f} GFLOP/s")
+    print(f"{'over torch.nn.GRU':<24} {result.speedup_over_nn_gru:8.2f} times as fast")
+    print(f"{'share of the peak':<24} {result.share_of_peak:8.2f}", flush=True)
+
+
+def print_times(label: str, seconds: list[float], more: str = "") -> None:
+    """One line: the median and the spread."""
+    spread = f"(of {len(seconds)}: {min(seconds):.4f} to {max(seconds):.4f})"
+    print(f"{label:<24} {median(seconds):8.4f} s   {spread:<30} {more}".rstrip())
+
+
+def threads(times: "Times") -> str:
+    """With how many they were taken."""
+    return f"{times.threads} thread" + ("s" if times.threads > 1 else " ")

@@ -55,6 +55,10 @@ class BiGRU(nn.Module):
         if native.usable(sequence):
             weights = self.input_weight, self.recurrent_weight, self.bias
             return native.bigru(sequence, words, mask, weights, self.cell)
+        return self.in_pytorch(sequence, mask, words)
+
+    def in_pytorch(self, sequence: Tensor, mask: Tensor, words: Tensor | None) -> Tensor:
+        """The same, clearly: on any device, in any precision."""
         inputs = torch.einsum("...i,dig->d...g", sequence, self.input_weight)  # of a word or of a token, once
         steps = (inputs if words is None else inputs[:, words]) + self.bias  # (2, B, T, 3H)
         steps = torch.stack([steps[0], steps[1].flip(1)])  # the second direction reads from the end

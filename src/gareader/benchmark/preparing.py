@@ -1,17 +1,13 @@
-"""Measurements side by side in one run: what is compared alternates, and medians are reported with their spread."""
+"""Preparing a corpus, beside a bare loop over the same file."""
 
-import resource
-import subprocess
-import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from time import perf_counter
 
 from gareader import corpora, store
+from gareader.benchmark.measure import peak_memory, seconds
 from gareader.files import opened
 
 
@@ -27,7 +23,7 @@ class PrepareBenchmark:
     open_seconds: float
     """To open the result."""
     peak_memory_mb: float
-    """Of a process that runs `gareader prepare`, all of Python included."""
+    """Of a process that does nothing else, all of Python included."""
 
 
 def bench_prepare(corpus: Path, repeats: int = 5) -> PrepareBenchmark:
@@ -40,9 +36,8 @@ def bench_prepare(corpus: Path, repeats: int = 5) -> PrepareBenchmark:
             prepared.append(seconds(lambda: store.prepare(corpora.read(corpus), out)))
         opening = seconds(lambda: store.PreparedCorpus.open(out))
         examples = len(store.PreparedCorpus.open(out))
-        command = [sys.executable, "-m", "gareader", "prepare", str(corpus), "--out", str(out)]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)  # noqa: S603
-        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        program = f"from gareader import corpora, store; store.prepare(corpora.read({str(corpus)!r}), {str(out)!r})"
+        peak = peak_memory(program)
     return PrepareBenchmark(examples, bare, prepared, median(bare) / median(prepared), opening, peak)
 
 
@@ -53,10 +48,3 @@ def read_and_split(path: Path) -> int:
         for line in lines:
             words += len(line.split())
     return words
-
-
-def seconds(work: Callable[[], object]) -> float:
-    """How long it takes once."""
-    start = perf_counter()
-    work()
-    return perf_counter() - start

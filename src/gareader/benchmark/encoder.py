@@ -1,0 +1,71 @@
+"""What one might use instead: an encoder of the size of BERT-base reading the same documents, for its cost alone."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+
+from gareader.benchmark.contenders import NATIVE, Size, answering, batch, reader
+from gareader.benchmark.measure import Times, Work, peak_memory, side_by_side
+from gareader.errors import GareaderError
+
+ENCODER = "BERT-base-size encoder"
+WINDOW = 512
+
+
+@dataclass(frozen=True)
+class EncoderBenchmark:
+    """The same documents read by both."""
+
+    documents: int
+    document_words: int
+    times: dict[str, Times]
+    peak_memory_mb: dict[str, float]
+    """Of a process that does only this."""
+    speedup_over_encoder: float
+
+
+def bench_encoder(size: Size, repeats: int) -> EncoderBenchmark:
+    """Speed in turn in this process, memory each in its own."""
+    encoder()  # a missing package is told before anything is measured
+    works = {name: make(size) for name, make in WORKS.items()}
+    times = side_by_side(works, repeats)
+    imports = "from gareader.benchmark.contenders import Size; from gareader.benchmark.encoder import WORKS"
+    memory = {name: peak_memory(f"{imports}; WORKS[{name!r}]({size!r})()") for name in WORKS}
+    speedup = times[ENCODER].median / times[NATIVE].median
+    return EncoderBenchmark(size.batch, size.document, times, memory, speedup)
+
+
+def native_reader(size: Size) -> Work:
+    """A batch of questions answered by our reader."""
+    return partial(answering(reader(NATIVE, size)), batch(size))
+
+
+def encoder_windows(size: Size) -> Work:
+    """Each document and its query in windows of 512, counted as one word piece a word: in truth there are more."""
+    model = encoder()
+    room = WINDOW - size.query - 3  # [CLS] query [SEP] words [SEP]
+    lengths = [min(room, size.document - start) + size.query + 3 for start in range(0, size.document, room)]
+    windows = [torch.randint(model.config.vocab_size, (size.batch, length)) for length in lengths]
+
+    def read() -> None:
+        with torch.inference_mode():
+            for window in windows:
+                model(input_ids=window)
+
+    return read
+
+
+def encoder() -> Any:
+    """With random weights: twelve layers of 768."""
+    try:
+        from transformers import BertConfig, BertModel
+    except ImportError:
+        raise GareaderError("this needs transformers; type: pip install 'gareader[bench]'") from None
+    make: Any = BertModel  # it has no types
+    return make(BertConfig(), add_pooling_layer=False).eval()
+
+
+WORKS: dict[str, Callable[[Size], Work]] = {NATIVE: native_reader, ENCODER: encoder_windows}

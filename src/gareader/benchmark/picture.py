@@ -1,0 +1,44 @@
+"""The picture of how cost grows."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gareader.benchmark.reading import Growth
+from gareader.errors import GareaderError
+from gareader.plots import COLOURS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TITLES = {
+    "document": "words of a document, 8 documents",
+    "batch": "questions in a batch, 430 words each",
+    "hidden": "GRU units per direction, 32 documents of 430 words",
+}
+
+
+def growth_curves(results: Sequence[Growth]) -> "Figure":
+    """One panel for each thing that grows; a line for each contender and number of threads."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise GareaderError("pictures need matplotlib; type: pip install 'gareader[plot]'") from None
+    kinds = list(dict.fromkeys(result.grows for result in results))
+    names = list(results[0].seconds)
+    counts = sorted({result.threads for result in results})
+    figure = Figure(figsize=(4 * len(kinds), 3.6), layout="constrained")
+    for axes, grows in zip(figure.subplots(1, len(kinds), squeeze=False)[0], kinds, strict=True):
+        for result in results:
+            if result.grows != grows:
+                continue
+            style = "-" if result.threads == counts[-1] else "--"
+            for colour, name in zip(COLOURS, names, strict=False):
+                label = f"{name}, {result.threads} thread{'s' * (result.threads > 1)}"
+                axes.plot(result.values, result.seconds[name], f"o{style}", color=colour, ms=3.5, label=label)
+        axes.set(xscale="log", yscale="log", xlabel=TITLES.get(grows, grows), ylabel="seconds of a training step")
+        sizes = next(result.values for result in results if result.grows == grows)
+        axes.set_xticks(sizes, [f"{size:,}" for size in sizes], minor=False)
+        axes.set_xticks([], minor=True)
+        axes.grid(alpha=0.25, which="both")
+    figure.axes[0].legend(fontsize=7.5, frameon=False)
+    return figure
