@@ -1,8 +1,9 @@
 # Two commands: `make demo` answers a question, `make test` checks everything. Both set up .venv first.
+# `make sanitize` checks the native kernel by itself, under gcc's address, undefined-behaviour and thread sanitizers.
 PYTHON ?= python3
 PIP = .venv/bin/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test format clean
+.PHONY: demo test format sanitize clean
 
 demo: .venv/installed
 	.venv/bin/gareader demo
@@ -17,6 +18,15 @@ test: .venv/installed-dev
 format: .venv/installed-dev
 	.venv/bin/ruff format .
 	.venv/bin/ruff check --fix .
+
+CHECK = $(CC) -std=gnu11 -g -O1 -Wall -Wextra -Wno-psabi -pthread native/check.c native/gru.c native/pool.c
+
+sanitize:
+	mkdir -p build
+	$(CHECK) -fsanitize=address,undefined -fno-sanitize-recover=all -DEXACT_WORKSPACE -o build/check-address -ldl -lm
+	build/check-address
+	$(CHECK) native/memory.c -fsanitize=thread -o build/check-thread -ldl -lm
+	build/check-thread
 
 .venv/bin/pip:
 	$(PYTHON) -m venv .venv

@@ -251,7 +251,7 @@ static int begin(job_t *job, const gru_shape *shape, const float *x, const int64
     const n_t fewest = (g->batch + job->kernels->tile_rows - 1) / job->kernels->tile_rows;
     const n_t most = least((g->batch + SLICE_ROWS - 1) / SLICE_ROWS, SLICES);
     job->slices = fewest > most ? fewest : most;
-    job->groups = least(job->slices, MOST_GROUPS);
+    job->groups = job->slices ? least(job->slices, MOST_GROUPS) : 1; /* of no rows too: its gradients are zeros */
     return 0;
 }
 

@@ -4,6 +4,7 @@
 #include "memory.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #ifdef __linux__
@@ -14,7 +15,7 @@ enum { LARGE_PAGE = 1 << 21 };
 
 static struct {
     pthread_mutex_t lock; /* held while the workspace is lent */
-    float *memory;
+    _Atomic(float *) memory; /* whoever gives back looks at it without the lock */
     size_t size;
 } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -38,12 +39,14 @@ float *workspace_take(int64_t count) {
     static bool prepared;
     if (!prepared) prepared = pthread_atfork(NULL, NULL, after_fork) == 0;
     if (kept.size < size) {
-        free(kept.memory);
+        float *old = atomic_exchange(&kept.memory, NULL);
+        free(old);
         kept.memory = allocate(size);
         kept.size = kept.memory ? size : 0;
     }
-    if (!kept.memory) pthread_mutex_unlock(&kept.lock);
-    return kept.memory;
+    float *memory = kept.memory;
+    if (!memory) pthread_mutex_unlock(&kept.lock);
+    return memory;
 }
 
 void workspace_give_back(float *workspace) {

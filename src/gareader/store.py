@@ -92,31 +92,23 @@ class _Rows:
     """Examples on their way into one record batch: their words as text, which Arrow encodes without the GIL."""
 
     def __init__(self) -> None:
-        self.ids: list[str] = []
+        self.rows: list[tuple[str, int, int, int, int, int | None]] = []
+        """Of each example its id, words of its document, new ones among them, query words, candidates, answer."""
         self.documents: list[str] = []
-        self.document_lengths: list[int] = []
-        self.new_lengths: list[int] = []
         self.queries: list[str] = []
-        self.query_lengths: list[int] = []
         self.candidates: list[str] = []
-        self.candidate_counts: list[int] = []
         self.candidate_lengths: list[int] = []
-        self.answers: list[int | None] = []
 
     def add(self, example: Example, known: int) -> None:
         """Append one example, the first `known` words of its document being the last ones of the row before."""
         document, query, candidates = example.document, example.query, example.candidates
-        self.ids.append(example.id)
-        if new := document[known:]:
-            self.documents.append(_SEPARATOR.join(new))
-        self.document_lengths.append(len(document))
-        self.new_lengths.append(len(new))
+        size = len(document)
+        self.rows.append((example.id, size, size - known, len(query), len(candidates), example.answer))
+        if known < size:
+            self.documents.append(_SEPARATOR.join(document[known:]))
         self.queries.append(_SEPARATOR.join(query))
-        self.query_lengths.append(len(query))
         self.candidates.append(_SEPARATOR.join(chain.from_iterable(candidates)))
-        self.candidate_counts.append(len(candidates))
         self.candidate_lengths.extend(map(len, candidates))
-        self.answers.append(example.answer)
 
     def text(self) -> str:
         """All words on lines of their own: new ones of documents, then queries, then candidates."""
@@ -124,28 +116,31 @@ class _Rows:
 
     def record_batch(self, indices: _Ints) -> Any:
         """These rows in the shape of _INDICES, given the words of the text as indices."""
-        query = sum(self.new_lengths)
-        candidates = query + sum(self.query_lengths)
+        ids, lengths, new, query_lengths, counts, answers = zip(*self.rows, strict=True)
+        query = sum(new)
+        candidates = query + sum(query_lengths)
         if len(indices) != candidates + sum(self.candidate_lengths):
             raise StoreError(f"example {self._broken()!r} has a word with a line break in it; make it two words")
         columns = [
-            pa.array(self.ids, pa.string()),
-            _lists(self.new_lengths, indices[:query]),
-            _lists(self.query_lengths, indices[query:candidates]),
-            _lists(self.candidate_counts, _lists(self.candidate_lengths, indices[candidates:])),
-            pa.array(self.answers, pa.int32()),
-            pa.array(self.document_lengths, pa.int32()),
+            pa.array(ids, pa.string()),
+            _lists(new, indices[:query]),
+            _lists(query_lengths, indices[query:candidates]),
+            _lists(counts, _lists(self.candidate_lengths, indices[candidates:])),
+            pa.array(answers, pa.int32()),
+            pa.array(lengths, pa.int32()),
         ]
         return pa.record_batch(columns, schema=_INDICES)
 
     def _broken(self) -> str:
         """The first example with more words in its text than it should have."""
+        ids, _, new, query_lengths, counts, _ = zip(*self.rows, strict=True)
         lengths = iter(self.candidate_lengths)
-        choices = (sum(islice(lengths, count)) for count in self.candidate_counts)
-        owners = chain(compress(self.ids, self.new_lengths), self.ids, self.ids)
+        choices = (sum(islice(lengths, count)) for count in counts)
+        owners = chain(compress(ids, new), ids, ids)
         texts = chain(self.documents, self.queries, self.candidates)
-        expected = chain(filter(None, self.new_lengths), self.query_lengths, choices)
-        return next(o for o, text, n in zip(owners, texts, expected, strict=True) if text.count(_SEPARATOR) >= n)
+        expected = chain(filter(None, new), query_lengths, choices)
+        broken: str = next(o for o, text, n in zip(owners, texts, expected, strict=True) if text.count(_SEPARATOR) >= n)
+        return broken
 
 
 def _lists(lengths: Sequence[int] | _Ints, values: Any) -> Any:
@@ -212,7 +207,7 @@ def _batches(examples: Iterable[Example]) -> Iterator[_Rows]:
         if size >= WORDS_PER_BATCH:
             yield rows
             rows, size, before = _Rows(), 0, ()
-    if rows.ids:
+    if rows.rows:
         yield rows
 
 

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, TypeVar
 
@@ -25,6 +26,7 @@ Json = Annotated[bool, Parameter(name="--json", help="Print JSON, one object a l
 
 def main() -> None:
     """Run the command and exit: 0 done, 1 our error, 2 usage."""
+    warnings.showwarning = lambda message, *details: complain(message)
     try:
         app(exit_on_error=False, result_action="return_value")
         sys.stdout.flush()

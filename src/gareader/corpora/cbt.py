@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from itertools import chain, count
-from operator import eq
+from itertools import accumulate, chain, count
 from pathlib import Path
 
 from gareader.corpora.checked import Words, checked
@@ -16,6 +15,8 @@ QUERY_LINE = "'21 query with XXXXX<TAB>answer<TAB><TAB>c1|c2|...'"
 SHAPE = f"numbered lines from '1 ...' to {QUERY_LINE}"
 
 _NUMERALS = [f"{number} " for number in range(1, 100)]
+_NUMERALS_LENGTH = [0, *accumulate(map(len, _NUMERALS))]
+"""Of all numerals of a question with so many lines."""
 
 
 def looks_like(beginning: str) -> bool:
@@ -62,12 +63,13 @@ def _blocks(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 def _texts(path: Path, first: int, block: list[str]) -> list[str]:
     """What stands after the numerals of a question's lines, which count up from one."""
-    if not all(map(str.isascii, block)):
+    whole = "".join(block)
+    if not whole.isascii():
         for number, row in enumerate(block, first):
             utf8(row, path, number)
     texts = list(map(str.removeprefix, block, _NUMERALS))
-    if len(texts) == len(block) and not any(map(eq, texts, block)):
-        return texts
+    if len(texts) == len(block) and len("".join(texts)) + _NUMERALS_LENGTH[len(texts)] == len(whole):
+        return texts  # every line had its numeral
     texts.clear()  # something is unusual: look at each line
     for row, position, number in zip(block, count(1), count(first)):
         numeral, _, text = row.partition(" ")

@@ -52,7 +52,7 @@ class BiGRU(nn.Module):
         With `words` (B, T), `sequence` is (N, inputs), the vectors of N distinct words, and the sequences are
         `sequence[words]`.
         """
-        if native.usable(sequence):
+        if native.usable(sequence, mask):
             weights = self.input_weight, self.recurrent_weight, self.bias
             return native.bigru(sequence, words, mask, weights, self.cell)
         return self.in_pytorch(sequence, mask, words)

@@ -67,9 +67,9 @@ def instruction_sets() -> list[str]:
     return [name.decode() for name in takewhile(bool, map(loaded.gru_instruction_set, count()))]
 
 
-def usable(values: Tensor) -> bool:
-    """Whether the kernel takes these: single precision, in the main memory, and there is a kernel."""
-    return values.dtype == torch.float32 and values.device.type == "cpu" and library() is not None
+def usable(values: Tensor, mask: Tensor) -> bool:
+    """Whether the kernel takes these: single precision, in the main memory, not empty, and there is a kernel."""
+    return values.dtype == torch.float32 and values.device.type == "cpu" and mask.numel() > 0 and library() is not None
 
 
 def bigru(
@@ -81,8 +81,22 @@ def bigru(
     instruction_set: int = 0,
 ) -> Tensor:
     """What `BiGRU.forward` computes, from the input weights, recurrent weights and biases of both directions."""
+    batch, steps = mask.shape
+    inputs, hidden = weights[0].shape[1], weights[1].shape[1]
+    expected = {  # C would read whatever it is given
+        "values": (values, torch.float32, (*((batch, steps) if words is None else values.shape[:1]), inputs)),
+        "words": (words, torch.int64, (batch, steps)),
+        "mask": (mask, torch.bool, (batch, steps)),
+        "input weights": (weights[0], torch.float32, (2, inputs, 3 * hidden)),
+        "recurrent weights": (weights[1], torch.float32, (2, hidden, 3 * hidden)),
+        "biases": (weights[2], torch.float32, (2, 1, 1, 3 * hidden)),
+    }
+    for name, (tensor, dtype, shape) in expected.items():
+        if tensor is not None and (tensor.dtype != dtype or tensor.shape != shape):
+            raise ValueError(f"{name}: {tensor.dtype} of {tuple(tensor.shape)} where {dtype} of {shape} is due")
+    keep = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (values, *weights))
     out: Tensor = _BiGRU.apply(  # type: ignore[no-untyped-call]
-        values, words, mask, *weights, CODES[cell], instruction_set
+        values, words, mask, *weights, CODES[cell], instruction_set, keep
     )
     return out
 
@@ -99,6 +113,7 @@ class _BiGRU(torch.autograd.Function):
         bias: Tensor,
         cell: int,
         instruction_set: int,
+        keep: bool,
     ) -> Tensor:
         values, mask, words = values.contiguous(), mask.contiguous(), None if words is None else words.contiguous()
         weights = [weight.contiguous() for weight in (input_weight, recurrent_weight, bias)]
@@ -107,7 +122,7 @@ class _BiGRU(torch.autograd.Function):
         rows, threads = values.numel() // max(1, inputs), torch.get_num_threads()
         shape = _Shape(cell, batch, steps, inputs, hidden, rows, threads, instruction_set)
         out = values.new_empty(batch, steps, 2 * hidden)
-        gates = values.new_empty(_library().gru_gates_size(shape)) if any(ctx.needs_input_grad) else None
+        gates = values.new_empty(_library().gru_gates_size(shape)) if keep else None
         _call("gru_forward", shape, values, words, mask, *weights, out, gates)
         ctx.save_for_backward(values, words, mask, *weights[:2], out)
         ctx.shape, ctx.gates = shape, gates
@@ -125,7 +140,7 @@ class _BiGRU(torch.autograd.Function):
         d_bias = values.new_empty(2, 1, 1, 3 * ctx.shape.hidden)
         saved = values, words, mask, input_weight, recurrent_weight, out
         _call("gru_backward", ctx.shape, *saved, gates, gradient.contiguous(), d_values, *d_weights, d_bias)
-        return d_values, None, None, *d_weights, d_bias, None, None
+        return d_values, None, None, *d_weights, d_bias, None, None, None
 
 
 def _library() -> ctypes.CDLL:

@@ -1,0 +1,547 @@
+"""The native Bi-GRU against the PyTorch one in double precision, its promises about bits, and what replaces it."""
+
+import os
+import subprocess
+import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from threading import Barrier
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gareader.errors import ConfigError
+from gareader.nn import native
+from gareader.nn.gru import CELLS, BiGRU
+
+
+def load_quietly():
+    """The library or None; the warning that there is none has its own tests."""
+    native.library.cache_clear()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return native.library()
+
+
+needs_kernel = pytest.mark.skipif(
+    load_quietly() is None, reason=f"needs the native kernel: {native.LIBRARY} was not built, or GAREADER_GRU=torch"
+)
+SETS = native.instruction_sets()
+
+
+@dataclass(frozen=True)
+class Case:
+    batch: int
+    steps: int
+    inputs: int
+    hidden: int
+    cell: str = "paper"
+    words: int = 0
+    """How many distinct words there are; 0: each position has a vector of its own."""
+    mask: str = "holes"
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Problem:
+    values: torch.Tensor
+    words: torch.Tensor | None
+    mask: torch.Tensor
+    weights: tuple[torch.Tensor, ...]
+    gradient: torch.Tensor
+    """That of the output."""
+    cell: str
+
+
+def make_mask(case, generator):
+    if case.mask == "full":
+        return torch.ones(case.batch, case.steps, dtype=torch.bool)
+    if case.mask == "prefix":
+        lengths = torch.randint(case.steps + 1, (case.batch, 1), generator=generator)  # 0 is a length too
+        return torch.arange(case.steps) < lengths
+    mask = torch.rand(case.batch, case.steps, generator=generator) < 0.6
+    return mask & (torch.rand(case.batch, 1, generator=generator) < 0.8)  # some rows have no token at all
+
+
+def make(case):
+    generator = torch.Generator().manual_seed(case.seed)
+
+    def random(*shape, scale=1.0):
+        return scale * torch.randn(*shape, generator=generator)
+
+    gates = 3 * case.hidden
+    return Problem(
+        values=random(case.words, case.inputs) if case.words else random(case.batch, case.steps, case.inputs),
+        words=torch.randint(case.words, (case.batch, case.steps), generator=generator) if case.words else None,
+        mask=make_mask(case, generator),
+        weights=(
+            random(2, case.inputs, gates, scale=case.inputs**-0.5),
+            random(2, case.hidden, gates, scale=case.hidden**-0.5),
+            random(2, 1, 1, gates, scale=0.5),
+        ),
+        gradient=random(case.batch, case.steps, 2 * case.hidden),
+        cell=case.cell,
+    )
+
+
+NAMES = "out", "d_values", "d_input_weight", "d_recurrent_weight", "d_bias"
+
+
+def run(problem, instruction_set=0):
+    """The kernel's output and gradients, in the order of NAMES."""
+    values, *weights = (tensor.detach().requires_grad_() for tensor in (problem.values, *problem.weights))
+    out = native.bigru(values, problem.words, problem.mask, tuple(weights), problem.cell, instruction_set)
+    return [out.detach(), *torch.autograd.grad(out, (values, *weights), problem.gradient)]
+
+
+def module(problem, dtype=torch.float32):
+    gru = BiGRU(problem.weights[0].shape[1], problem.weights[1].shape[1], problem.cell)
+    with torch.no_grad():
+        for parameter, weight in zip(gru.parameters(), problem.weights, strict=True):
+            parameter.copy_(weight)
+    return gru.to(dtype)
+
+
+def run_reference(problem):
+    """The same from `BiGRU` in double precision, which PyTorch computes."""
+    gru, values = module(problem, torch.float64), problem.values.double().requires_grad_()
+    out = gru(values, problem.mask, problem.words)
+    return [out.detach(), *torch.autograd.grad(out, (values, *gru.parameters()), problem.gradient.double())]
+
+
+def check_close(actual, expected, tolerance, name="out"):
+    error = (actual.double() - expected).abs().max().item() / max(1.0, expected.abs().max().item())
+    assert error <= tolerance, f"{name} is off by {error:.2g}"  # NaN is not
+
+
+def check_same(one, other):
+    for name, a, b in zip(NAMES, one, other, strict=True):
+        assert torch.equal(a, b), f"{name} differs by {(a - b).abs().max():.2g}"
+
+
+def check(case):
+    problem = make(case)
+    expected = run_reference(problem)
+    for number in range(len(SETS)):
+        actual = run(problem, number)
+        check_close(actual[0], expected[0], 1e-5)
+        for name, found, true in zip(NAMES[1:], actual[1:], expected[1:], strict=True):
+            check_close(found, true, 1e-4, f"{name} ({SETS[number]})")
+        assert (actual[0][~problem.mask] == 0).all()
+        if problem.words is None:
+            assert (actual[1][~problem.mask] == 0).all()
+
+
+sizes = st.integers(1, 70)
+cases = st.builds(
+    Case,
+    batch=st.integers(1, 40),
+    steps=st.integers(1, 12),
+    inputs=sizes,
+    hidden=sizes,
+    cell=st.sampled_from(sorted(CELLS)),
+    mask=st.sampled_from(["full", "prefix", "holes"]),
+    seed=st.integers(0, 1000),
+)
+
+
+@needs_kernel
+@given(cases)
+@settings(max_examples=60, deadline=None)
+def test_equals_the_reference(case):
+    check(case)
+
+
+@needs_kernel
+@given(cases, st.integers(1, 90))
+@settings(max_examples=60, deadline=None)
+def test_equals_the_reference_with_distinct_words(case, words):
+    check(replace(case, words=words))
+
+
+# One case beyond each size at which the kernel begins another block (kernels.h), stretch of steps or panel.
+BLOCKS = {
+    "inputs beyond BLOCK_DEPTH": Case(5, 4, 330, 20),
+    "inputs beyond two": Case(3, 3, 700, 9),
+    "hidden 128": Case(9, 5, 20, 128),
+    "hidden 130": Case(7, 4, 30, 130),
+    "inputs beyond BLOCK_WEIGHTS": Case(6, 3, 129, 5),
+    "several stretches": Case(13, 75, 6, 7),
+    "several stretches of one row": Case(1, 530, 4, 5),
+    "words beyond BLOCK_TOKENS": Case(10, 30, 11, 8, words=600),
+    "one word everywhere": Case(10, 30, 11, 8, words=1),
+    "more slices than groups": Case(75, 2, 5, 6),
+}
+
+
+@needs_kernel
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("mask", ["full", "prefix", "holes"])
+@pytest.mark.parametrize("case", BLOCKS.values(), ids=BLOCKS.keys())
+def test_equals_the_reference_beyond_blocks(case, mask, cell):
+    check(replace(case, mask=mask, cell=cell))
+
+
+TOGETHER = [
+    Case(33, 11, 37, 40, "paper"),
+    Case(40, 7, 330, 20, "cudnn"),
+    Case(21, 45, 10, 33, "paper", words=300),
+    Case(5, 12, 70, 65, "cudnn", words=20, mask="prefix"),
+]
+
+
+@pytest.fixture
+def threads():
+    before = torch.get_num_threads()
+    yield torch.set_num_threads
+    torch.set_num_threads(before)
+
+
+@needs_kernel
+@pytest.mark.parametrize("number", range(len(SETS)), ids=SETS)
+@pytest.mark.parametrize("case", TOGETHER, ids=str)
+def test_same_bits_whatever_the_threads(case, number, threads):
+    problem = make(case)
+    alone = run(problem, number)
+    check_same(alone, run(problem, number))
+    for count in (2, 3, 5):
+        threads(count)
+        check_same(alone, run(problem, number))
+
+
+@needs_kernel
+@pytest.mark.parametrize("case", [*TOGETHER, *BLOCKS.values()], ids=str)
+def test_same_bits_with_and_without_gradients(case):
+    problem = make(case)
+    for number in range(len(SETS)):
+        out = native.bigru(problem.values, problem.words, problem.mask, problem.weights, problem.cell, number)
+        assert torch.equal(out, run(problem, number)[0])
+
+
+@needs_kernel
+def test_same_bits_from_two_callers_at_once(threads):
+    threads(2)
+    for pair in pairwise(TOGETHER):
+        problems = [make(case) for case in pair]
+        expected = [run(problem) for problem in problems]
+        start = Barrier(2, timeout=60)
+
+        def repeat(problem, start=start):
+            start.wait()
+            return [run(problem) for _ in range(15)]
+
+        with ThreadPoolExecutor(2) as pool:
+            for results, alone in zip(pool.map(repeat, problems), expected, strict=True):
+                for result in results:
+                    check_same(result, alone)
+
+
+@needs_kernel
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("words", [0, 9])
+def test_rows_do_not_depend_on_their_neighbours(cell, words):
+    problem = make(Case(19, 9, 21, 33, cell, words))
+    together = native.bigru(problem.values, problem.words, problem.mask, problem.weights, cell)
+    for row in range(19):
+        some = slice(row, row + 1)
+        values, indices = (problem.values, problem.words[some]) if words else (problem.values[some], None)
+        alone = native.bigru(values, indices, problem.mask[some], problem.weights, cell)
+        check_close(together[some], alone.double(), 1e-6)
+
+
+@needs_kernel
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("strange", [float("nan"), float("inf"), -1e30])
+def test_padding_is_not_read(cell, strange):
+    """The reference promises this of outputs alone: NaN times a gradient of 0 is NaN there too."""
+    problem = make(Case(11, 8, 7, 9, cell))
+    dirty = problem.values.masked_fill(~problem.mask.unsqueeze(-1), strange)
+    assert dirty.equal(problem.values) is False
+    for number in range(len(SETS)):
+        clean = native.bigru(problem.values, None, problem.mask, problem.weights, cell, number)
+        assert torch.equal(native.bigru(dirty, None, problem.mask, problem.weights, cell, number), clean)
+        found = run(replace(problem, values=dirty), number)[0]
+        assert torch.equal(found, clean)
+    reference = module(problem, torch.float64)
+    assert torch.equal(reference(dirty.double(), problem.mask), reference(problem.values.double(), problem.mask))
+
+
+@needs_kernel
+@pytest.mark.parametrize("cell", CELLS)
+def test_unused_and_padding_words_are_not_read(cell):
+    problem = make(Case(11, 8, 7, 9, cell, words=5))
+    extra = torch.full((2, 7), float("nan"))
+    words = problem.words.masked_fill(~problem.mask, 5)  # 5 stands on padding alone, 6 nowhere
+    clean = native.bigru(problem.values, problem.words, problem.mask, problem.weights, cell)
+    dirty = native.bigru(torch.cat([problem.values, extra]), words, problem.mask, problem.weights, cell)
+    assert torch.equal(dirty, clean)
+
+
+@needs_kernel
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("scale", [1e4, -1e4, 1e30])
+def test_large_inputs_saturate(cell, scale):
+    problem = make(Case(9, 7, 13, 10, cell, mask="full"))
+    signs = problem.weights[0].sign()  # an odd number of ±1: no sum is near zero, where rounding would decide
+    problem = replace(problem, values=problem.values.sign() * scale, weights=(signs, *problem.weights[1:]))
+    for number in range(len(SETS)):
+        out, *gradients = run(problem, number)
+        assert out.abs().max() <= 1 + 1e-6
+        assert out.abs().max() > 0.5
+        assert all(gradient.isfinite().all() for gradient in gradients)
+        check_close(out, module(problem, torch.float64)(problem.values.double(), problem.mask).detach(), 1e-5)
+
+
+@needs_kernel
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("words", [0, 30])
+def test_nan_is_never_hidden(cell, words):
+    problem = make(Case(9, 7, 12, 33, cell, words, mask="prefix", seed=2))
+    where = problem.mask.nonzero()[3]
+    place = problem.words[tuple(where)] if words else tuple(where)
+    problem.values[place] = float("nan")
+    real = problem.mask.unsqueeze(-1)
+    expected = module(problem, torch.float64)(problem.values.double(), problem.mask, problem.words).isnan() & real
+    assert expected[tuple(where)].all()
+    assert not expected[problem.mask].all()
+    for number in range(len(SETS)):
+        assert torch.equal(run(problem, number)[0].isnan(), expected)  # padding stays zero; the reference has NaN there
+        out = native.bigru(problem.values, problem.words, problem.mask, problem.weights, cell, number)
+        assert torch.equal(out.isnan(), expected)
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """The tensors of each call of the library, by function."""
+    seen = {}
+    call = native._call
+
+    def watch(function, shape, *tensors):
+        seen[function] = tensors
+        call(function, shape, *tensors)
+
+    monkeypatch.setattr(native, "_call", watch)
+    return seen
+
+
+@needs_kernel
+def test_no_gradient_asked(calls):
+    problem = make(TOGETHER[0])
+    out = native.bigru(problem.values, problem.words, problem.mask, problem.weights, problem.cell)
+    assert out.grad_fn is None
+    assert not out.requires_grad
+    assert calls["gru_forward"][-1] is None
+
+
+@needs_kernel
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
+def test_nothing_is_kept_where_gradients_are_off(calls, mode):
+    problem = make(TOGETHER[0])
+    with mode():
+        out = module(problem)(problem.values, problem.mask)
+    assert out.grad_fn is None
+    assert calls["gru_forward"][-1] is None  # what a backward pass would need is as large as all gates
+
+
+@needs_kernel
+@pytest.mark.parametrize("case", TOGETHER, ids=str)
+def test_gradient_of_weights_alone(calls, case):
+    problem = make(case)
+    expected = run(problem)
+    assert calls["gru_backward"][8] is not None
+    weights = [weight.requires_grad_() for weight in problem.weights]
+    out = native.bigru(problem.values, problem.words, problem.mask, weights, problem.cell)
+    gradients = torch.autograd.grad(out, weights, problem.gradient)
+    assert calls["gru_backward"][8] is None  # d_x, the largest product of the backward pass
+    check_same(expected, [out, expected[1], *gradients])
+
+
+@needs_kernel
+@pytest.mark.parametrize("words", [0, 12])
+def test_views_give_equal_results(words):
+    problem = make(Case(6, 5, 9, 7, "paper", words))
+
+    def view(tensor):
+        return tensor.transpose(0, 1).contiguous().transpose(0, 1)
+
+    strided = Problem(
+        view(problem.values),
+        problem.words if problem.words is None else view(problem.words),
+        view(problem.mask),
+        tuple(weight.mT.contiguous().mT for weight in problem.weights),
+        view(problem.gradient),
+        problem.cell,
+    )
+    assert not any(tensor.is_contiguous() for tensor in (strided.values, strided.mask, *strided.weights[:2]))
+    check_same(run(problem), run(strided))
+    ones = replace(problem, gradient=torch.ones_like(problem.gradient))
+    expanded = replace(problem, gradient=torch.ones(()).expand_as(problem.gradient))  # what `out.sum()` sends back
+    check_same(run(ones), run(expanded))
+
+
+@needs_kernel
+def test_second_backward_pass():
+    problem = make(Case(3, 4, 5, 6))
+    gru = module(problem)
+    out = gru(problem.values, problem.mask).sum()
+    out.backward(retain_graph=True)
+    with pytest.raises(RuntimeError, match="keeps nothing for a second backward pass; run the forward pass again"):
+        out.backward()
+
+
+@needs_kernel
+@pytest.mark.parametrize("word", [-1, 6, 2**40, -(2**62)])
+def test_words_out_of_range(word):
+    problem = make(Case(3, 4, 5, 6, words=6))
+    problem.words[2, 3] = word
+    problem.mask[2, 3] = False  # padding is no excuse: PyTorch would not take it either
+    with pytest.raises(RuntimeError, match="a word is out of range"):
+        module(problem)(problem.values, problem.mask, problem.words)
+
+
+@needs_kernel
+def test_unknown_instruction_set():
+    problem = make(Case(3, 4, 5, 6))
+    with pytest.raises(RuntimeError, match="lacks the instruction set"):
+        native.bigru(problem.values, None, problem.mask, problem.weights, "paper", len(SETS))
+
+
+PREAMBLE = """
+import os, signal, sys, torch
+from gareader.nn import native
+from gareader.nn.gru import BiGRU
+
+def compute(batch=9, steps=5, words=0):
+    generator = torch.Generator().manual_seed(3)
+    gru = BiGRU(50, 40, generator=generator)
+    values = torch.randn((words, 50) if words else (batch, steps, 50), generator=generator, requires_grad=True)
+    mask = torch.ones(batch, steps, dtype=torch.bool)
+    indices = torch.randint(words, (batch, steps), generator=generator) if words else None
+    out = gru(values, mask, indices)
+    out.square().sum().backward()
+    return [out.detach(), values.grad, *(parameter.grad for parameter in gru.parameters())]
+"""
+
+
+def python(script, **environment):
+    """Run a script in a process of its own, so that a crash or a deadlock is a failure like any other."""
+    environment = {**os.environ, **environment}
+    return subprocess.run(
+        [sys.executable, "-c", PREAMBLE + script],
+        env={name: value for name, value in environment.items() if value},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@needs_kernel
+@pytest.mark.parametrize("words", [0, 7])
+@pytest.mark.parametrize(("batch", "steps"), [(0, 3), (3, 0), (0, 0)])
+def test_empty_batches(batch, steps, words):
+    script = f"""
+results = compute({batch}, {steps}, {words})
+assert results[0].shape == ({batch}, {steps}, 80), results[0].shape
+assert all((result == 0).all() for result in results), [result.abs().sum() for result in results]
+"""
+    done = python(script, GAREADER_GRU="native")
+    refused = steps == 0 and "RuntimeError" in done.stderr  # as PyTorch does: there are no states to stack
+    assert done.returncode == 0 or refused, f"exit {done.returncode}: {done.stderr[-500:]}"
+
+
+@needs_kernel
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_survives_fork(threads):
+    """One thread in the child: more of OpenMP's hang there, with this kernel or without. check.c tests our own pool."""
+    script = f"""
+torch.set_num_threads({threads})
+expected = compute()
+child = os.fork()
+if child == 0:
+    signal.alarm(20)
+    torch.set_num_threads(1)
+    os._exit(0 if all(map(torch.equal, compute(), expected)) else 3)
+_, status = os.waitpid(child, 0)
+assert all(map(torch.equal, compute(), expected)), "the parent"
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+    done = python(script, GAREADER_GRU="native")
+    assert done.returncode == 0, f"exit {done.returncode}: {done.stderr}"
+
+
+def test_double_precision_is_left_to_pytorch(monkeypatch):
+    problem = make(Case(3, 4, 5, 6))
+
+    def refuse(*arguments):
+        raise AssertionError
+
+    monkeypatch.setattr(native, "bigru", refuse)
+    out = module(problem, torch.float64)(problem.values.double(), problem.mask)
+    assert out.dtype == torch.float64
+    if native.library():
+        with pytest.raises(AssertionError):
+            module(problem)(problem.values, problem.mask)
+
+
+CHOSEN = (
+    'print("kernel" if "_BiGRU" in str(BiGRU(5, 4)(torch.randn(2, 3, 5), torch.ones(2, 3) > 0).grad_fn) else "PyTorch")'
+)
+
+
+def test_environment_chooses_pytorch():
+    done = python(CHOSEN, GAREADER_GRU="torch")
+    assert (done.stdout, done.stderr, done.returncode) == ("PyTorch\n", "", 0)
+
+
+@needs_kernel
+@pytest.mark.parametrize("choice", ["native", ""])
+def test_environment_chooses_the_kernel(choice):
+    done = python(CHOSEN, GAREADER_GRU=choice)
+    assert (done.stdout, done.stderr, done.returncode) == ("kernel\n", "", 0)
+
+
+def test_environment_with_an_unknown_choice():
+    done = python(CHOSEN, GAREADER_GRU="nonsense")
+    assert "ConfigError: GAREADER_GRU = 'nonsense' is not known; use native or torch" in done.stderr
+    assert done.returncode == 1
+
+
+@pytest.fixture
+def missing(monkeypatch, tmp_path):
+    """A machine without the library."""
+    monkeypatch.setattr(native, "LIBRARY", tmp_path / "libgru.so")
+    monkeypatch.delenv("GAREADER_GRU", raising=False)
+    native.library.cache_clear()
+    yield monkeypatch
+    monkeypatch.undo()
+    load_quietly()
+
+
+def test_without_the_library_pytorch_takes_over(missing):
+    problem = make(Case(3, 4, 5, 6))
+    gru = module(problem)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        out = gru(problem.values, problem.mask)
+        gru(problem.values, problem.mask)
+    assert [str(warning.message) for warning in caught] == [  # once, not at every call
+        "reading with PyTorch alone, several times slower: no native kernel; "
+        "install gareader again on a machine with a C compiler such as gcc"
+    ]
+    check_close(out, run_reference(problem)[0], 1e-5)
+    assert native.instruction_sets() == []
+    with pytest.raises(RuntimeError, match="there is no native kernel"):
+        native.bigru(problem.values, None, problem.mask, problem.weights, "paper")
+
+
+def test_without_the_library_the_kernel_cannot_be_demanded(missing):
+    missing.setenv("GAREADER_GRU", "native")
+    problem = make(Case(3, 4, 5, 6))
+    with pytest.raises(ConfigError, match=r"cannot be loaded .*libgru\.so.*; install gareader again .* C compiler"):
+        module(problem)(problem.values, problem.mask)

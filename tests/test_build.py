@@ -1,0 +1,71 @@
+"""The wheel: for one platform and any Python, with the native kernel if there is a compiler, and else without it."""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("setuptools.command.bdist_wheel", reason="needs setuptools, which builds the wheel")
+
+PROJECT = Path(__file__).parents[1]
+LIBRARY = "gareader/nn/libgru.so"
+PLATFORM = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A copy without what was built before."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+        shutil.copy(PROJECT / name, folder)
+    for name in ("native", "src"):
+        shutil.copytree(
+            PROJECT / name, folder / name, ignore=shutil.ignore_patterns("*.so", "*.egg-info", "__pycache__")
+        )
+    return folder
+
+
+def build(project, **environment):
+    """The wheel and what was said while it was built."""
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--no-index", "-v", "."]
+    done = subprocess.run(
+        command,
+        cwd=project,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (wheel,) = project.glob("*.whl")
+    return wheel, done.stdout + done.stderr
+
+
+def names(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        return archive.namelist()
+
+
+@pytest.mark.skipif(
+    not shutil.which((os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc").split()[0]),
+    reason="needs a C compiler",
+)
+def test_with_a_compiler(project):
+    wheel, _ = build(project)
+    assert wheel.name.endswith(f"-py3-none-{PLATFORM}.whl")
+    assert LIBRARY in names(wheel)
+    assert not [name for name in names(wheel) if name.endswith((".c", ".h"))]
+
+
+def test_without_a_compiler(project):
+    wheel, said = build(project, CC="/bin/false")
+    assert 'building extension "gareader.nn.libgru" failed' in said
+    assert LIBRARY not in names(wheel)
+    assert "gareader/nn/native.py" in names(wheel)
