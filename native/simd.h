@@ -483,12 +483,31 @@ static NAME(stretch) NAME(stretch_of)(const gru_t *g, n_t direction, n_t first, 
     return s;
 }
 
+/* The first position behind all tokens of some rows: what follows is padding, and no work is done for it. */
+static n_t NAME(reach)(const gru_t *g, n_t first, n_t end) {
+    n_t reach = 0;
+    for (n_t row = first; row < end; row++) {
+        const uint8_t *mask = g->mask + row * g->steps;
+        for (n_t position = g->steps; position > reach; position--) {
+            if (mask[position - 1]) reach = position;
+        }
+    }
+    return reach;
+}
+
 static void NAME(forward)(const gru_t *g, n_t direction, n_t first, n_t end, float *scratch) {
-    const n_t rows = end - first, some = BLOCK_TOKENS / rows;
+    const n_t rows = end - first, some = BLOCK_TOKENS / rows, reach = NAME(reach)(g, first, end);
+    const n_t start = direction ? g->steps - reach : 0, stop = start + reach;
     float *state = scratch, *temporary = state + rows * g->width, *gates = temporary + 4 * rows * g->width;
     for (n_t i = 0; i < rows * g->width; i++) state[i] = 0.0f;
-    for (n_t begin = 0; begin < g->steps; begin += some) {
-        NAME(stretch) s = NAME(stretch_of)(g, direction, first, rows, begin, least(begin + some, g->steps));
+    for (n_t row = first; row < end; row++) {
+        for (n_t position = reach; position < g->steps; position++) {
+            float *out = g->out + ((row * g->steps + position) * 2 + direction) * g->hidden;
+            for (n_t j = 0; j < g->hidden; j++) out[j] = 0.0f;
+        }
+    }
+    for (n_t begin = start; begin < stop; begin += some) {
+        NAME(stretch) s = NAME(stretch_of)(g, direction, first, rows, begin, least(begin + some, stop));
         if (!g->gates) s.gates = gates, s.row_stride = some * g->slots * g->width + APART;
         NAME(inputs)(g, &s);
         NAME(forward_steps)(g, &s, state, temporary);
@@ -496,12 +515,17 @@ static void NAME(forward)(const gru_t *g, n_t direction, n_t first, n_t end, flo
 }
 
 static void NAME(backward)(const gru_t *g, n_t direction, n_t first, n_t end, float *d_weights, float *scratch) {
-    const n_t rows = end - first, some = BLOCK_TOKENS / rows, width = g->width;
+    const n_t rows = end - first, some = BLOCK_TOKENS / rows, width = g->width, reach = NAME(reach)(g, first, end);
+    const n_t start = direction ? g->steps - reach : 0, stop = start + reach;
     float *carry = scratch, *temporary = carry + rows * width, *resets = temporary + (5 * rows + 1) * width;
     float *packed = resets + some * rows * width;
     for (n_t i = 0; i < rows * width; i++) carry[i] = 0.0f;
-    for (n_t last = g->steps; last > 0; last -= least(some, last)) {
-        NAME(stretch) s = NAME(stretch_of)(g, direction, first, rows, last - least(some, last), last);
+    for (n_t row = first; row < end; row++) {
+        float *gates = g->gates + (direction * g->batch + row) * g->steps * g->slots * width;
+        for (n_t i = reach * g->slots * width; i < g->steps * g->slots * width; i++) gates[i] = 0.0f;
+    }
+    for (n_t last = stop; last > start; last -= least(some, last - start)) {
+        NAME(stretch) s = NAME(stretch_of)(g, direction, first, rows, last - least(some, last - start), last);
         NAME(backward_steps)(g, &s, carry, resets, temporary);
         NAME(stretch_weights)(g, &s, resets, d_weights, packed);
     }

@@ -108,13 +108,14 @@ class Collator:
     def types(self, words: list[str]) -> tuple[NDArray[np.int64], Types]:
         """The distinct words as tensors, and the place among them of each word of the list."""
         rows = [self.row(word) for word in words]
-        order = sorted(range(len(words)), key=lambda i: rows[i] is None)  # stable: the known come first
+        # The known come first; words of the same length stand together, so that no work is done for their padding.
+        order = sorted(range(len(words)), key=lambda i: (rows[i] is None, len(words[i])))
         rank = np.empty(len(words), dtype=np.int64)
         rank[order] = np.arange(len(words))
         unknown = [random_vector(words[i], self.width, self.seed) for i in order if rows[i] is None]
         characters, character_mask = pad([self.alphabet.encode(words[i], self.characters) for i in order])
         return rank, Types(
-            known=torch.tensor([row for row in rows if row is not None], dtype=torch.int64),
+            known=torch.tensor([row for i in order if (row := rows[i]) is not None], dtype=torch.int64),
             unknown=torch.from_numpy(np.stack(unknown)) if unknown else torch.empty(0, self.width),
             characters=torch.from_numpy(characters),
             character_mask=torch.from_numpy(character_mask),
