@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 TITLES = {
     "document": "words of a document, 8 documents",
     "batch": "questions in a batch, 430 words each",
-    "hidden": "GRU units per direction, 32 documents of 430 words",
+    "hidden": "GRU units per direction",
 }
 
 
@@ -37,8 +37,9 @@ def growth_curves(results: Sequence[Growth]) -> "Figure":
                 axes.plot(result.values, result.seconds[name], f"o{style}", color=colour, ms=3.5, label=label)
         axes.set(xscale="log", yscale="log", xlabel=TITLES.get(grows, grows), ylabel="seconds of a training step")
         sizes = next(result.values for result in results if result.grows == grows)
-        axes.set_xticks(sizes, [f"{size:,}" for size in sizes], minor=False)
+        axes.set_xticks(sizes, [f"{size:,}" for size in sizes], minor=False, fontsize=7.5)
         axes.set_xticks([], minor=True)
+        axes.yaxis.set_major_formatter(lambda value, place: f"{value:g}")
         axes.grid(alpha=0.25, which="both")
-    figure.axes[0].legend(fontsize=7.5, frameon=False)
+    figure.axes[0].legend(fontsize=7.5, frameon=False, handlelength=3)
     return figure

@@ -182,6 +182,35 @@ def growth(out: Path, *, values: int = 6, repeats: Repeats = 5, as_json: Json = 
 
 
 @bench.command
+def profile(
+    *, batch: Batch = 32, document: Document = 430, hidden: Hidden = 128, steps: int = 5, as_json: Json = False
+) -> None:
+    """Where the time of a training step goes, operation by operation.
+
+    Example: `gareader bench profile --batch 2 --document 20 --steps 1`
+
+    Parameters
+    ----------
+    steps
+        How many are averaged.
+    """
+    from gareader.benchmark.contenders import Size
+    from gareader.benchmark.profiling import profiled_step
+
+    parts = profiled_step(Size(batch=batch, document=document, hidden=hidden), steps)
+    if as_json:
+        for part in parts:
+            print(json.dumps(asdict(part)))
+        return
+    whole = sum(part.seconds for part in parts)
+    for part in parts[:12]:
+        print(
+            f"{part.operation:<32.32} {1e3 * part.seconds:8.1f} ms {part.seconds / whole:6.1%} {part.calls:8.0f} calls"
+        )
+    print(f"{'all':<32} {1e3 * whole:8.1f} ms")
+
+
+@bench.command
 def prepare(corpus: Path, *, repeats: Repeats = 5, as_json: Json = False) -> None:
     """Preparing a corpus, beside a bare loop that reads and splits the same file.
 

@@ -1,0 +1,37 @@
+"""Where the time of a training step goes, operation by operation."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch.profiler import ProfilerActivity, profile
+
+from gareader.benchmark.contenders import NATIVE, Size, batch, reader, training
+from gareader.benchmark.measure import cores
+
+
+@dataclass(frozen=True)
+class Part:
+    """One operation of torch, or a pass of the kernel."""
+
+    operation: str
+    seconds: float
+    """In one step, all calls together, without what they call in turn."""
+    calls: float
+    """In one step."""
+
+
+def profiled_step(size: Size, steps: int) -> list[Part]:
+    """The parts of a training step on all cores, the longest first."""
+    step = partial(training(reader(NATIVE, size)), batch(size))
+    before = torch.get_num_threads()
+    torch.set_num_threads(cores())
+    try:
+        step()
+        with profile(activities=[ProfilerActivity.CPU]) as result:
+            for _ in range(steps):
+                step()
+    finally:
+        torch.set_num_threads(before)
+    events = sorted(result.key_averages(), key=lambda event: -event.self_cpu_time_total)
+    return [Part(event.key, event.self_cpu_time_total / 1e6 / steps, event.count / steps) for event in events]
