@@ -1,5 +1,8 @@
 """Where the time of a training step goes, operation by operation."""
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -28,10 +31,23 @@ def profiled_step(size: Size, steps: int) -> list[Part]:
     torch.set_num_threads(cores())
     try:
         step()
-        with profile(activities=[ProfilerActivity.CPU]) as result:
+        with silence(), profile(activities=[ProfilerActivity.CPU]) as result:
             for _ in range(steps):
                 step()
     finally:
         torch.set_num_threads(before)
     events = sorted(result.key_averages(), key=lambda event: -event.self_cpu_time_total)
     return [Part(event.key, event.self_cpu_time_total / 1e6 / steps, event.count / steps) for event in events]
+
+
+@contextmanager
+def silence() -> Iterator[None]:
+    """Nothing goes to stderr: torch's profiler tells there, from C++, that it starts and stops."""
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
