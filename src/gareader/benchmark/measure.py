@@ -1,13 +1,11 @@
 """How anything is measured: what is compared alternates in one run, and medians come with their spread."""
 
 import os
-import resource
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
 from time import perf_counter
 
@@ -86,17 +84,20 @@ def busy_core() -> Iterator[None]:
         neighbour.wait()
 
 
+TELL_PEAK = """
+import resource, sys
+from pathlib import Path
+status = Path("/proc/self/status")
+if status.exists():
+    print(int(status.read_text().partition("VmHWM:")[2].split()[0]) / 1024)
+else:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10))
+"""
+"""In MB. Linux hands the peak that getrusage tells on from a parent to its child, but not the one in status."""
+
+
 def peak_memory(program: str) -> float:
     """In MB, of a Python process that runs this and nothing else."""
-    ending = "from gareader.benchmark.measure import own_peak_memory; print(own_peak_memory())"
-    command = [sys.executable, "-c", f"{program}\n{ending}"]
+    command = [sys.executable, "-c", program + TELL_PEAK]
     result = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
     return float(result.stdout.split()[-1])
-
-
-def own_peak_memory() -> float:
-    """In MB. Linux hands the peak that getrusage tells from a parent to its child, but not this one."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        return int(status.read_text().partition("VmHWM:")[2].split()[0]) / 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
