@@ -24,7 +24,7 @@ class tagged_wheel(bdist_wheel):  # noqa: N801
 kernel = Extension(
     "gareader.nn.libgru",
     sources=["native/gru.c", "native/memory.c", "native/pool.c"],
-    depends=["native/gru.h", "native/kernels.h", "native/memory.h", "native/pool.h", "native/simd.h"],
+    depends=[f"native/{name}.h" for name in ("gru", "kernels", "memory", "pool", "products", "simd")],
     extra_compile_args=["-std=gnu11", "-O3", "-g0", "-ffp-contract=fast", "-fvisibility=hidden", "-Wno-psabi"],
     extra_link_args=["-pthread", *(["-ldl"] if sys.platform == "linux" else [])],
     optional=True,  # without a compiler the installation goes on, and PyTorch alone does the work
