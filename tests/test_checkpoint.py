@@ -281,3 +281,13 @@ def test_a_reader_that_is_there_is_not_replaced_by_an_older_one(folder):
 def test_there_is_nothing_to_mend(tmp_path):
     recover_folder(tmp_path / "best")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_reader_without_a_temperature_answers_at_one_and_a_wrong_one_is_told(folder):
+    settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+    del settings["temperature"]
+    (folder / SETTINGS).write_text(json.dumps(settings), encoding="utf-8")
+    assert load(folder).temperature == 1.0
+    for wrong in (0, -1.5, "warm"):
+        change(folder, temperature=wrong)
+        assert "the files do not fit together" in complaint(folder)

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from hashlib import file_digest
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from torch import nn
 from gareader.batching import Collator
 from gareader.config import from_table
 from gareader.errors import CheckpointError, ConfigError, did_you_mean
+from gareader.packing import TABLE, pack, unpack
 from gareader.readers import READERS
 from gareader.vocabulary import Alphabet, Vocabulary
 
@@ -35,10 +37,15 @@ class Checkpoint:
     collator: Collator
     notes: Mapping[str, Any] = field(default_factory=dict)
     """Anything JSON can hold: the settings of its training run, its accuracy."""
+    temperature: float = 1.0
+    """Divides the log-probabilities of its answers; fitted, it makes them neither too bold nor too shy."""
 
 
-def save(checkpoint: Checkpoint, folder: Path | str) -> None:
-    """Write the reader; a reader that is there already is replaced only when the new one is complete."""
+def save(checkpoint: Checkpoint, folder: Path | str, *, packed: bool = False) -> None:
+    """Write the reader; a reader that is there already is replaced only when the new one is complete.
+
+    `packed` takes a quarter of the room, and rounds.
+    """
     folder = Path(folder)
     new = folder.with_name(f".{folder.name}.new")
     try:
@@ -47,7 +54,7 @@ def save(checkpoint: Checkpoint, folder: Path | str) -> None:
         shutil.rmtree(new, ignore_errors=True)  # of a process that was killed while it wrote
         new.mkdir(parents=True)
         try:
-            _write(checkpoint, new)
+            _write(checkpoint, new, packed)
             replace_folder(new, folder)
         finally:
             shutil.rmtree(new, ignore_errors=True)
@@ -56,17 +63,18 @@ def save(checkpoint: Checkpoint, folder: Path | str) -> None:
         raise CheckpointError(f"{folder}: the reader cannot be written: {reason}") from error
 
 
-def _write(checkpoint: Checkpoint, folder: Path) -> None:
+def _write(checkpoint: Checkpoint, folder: Path, packed: bool) -> None:
     collator = checkpoint.collator
     collator.vocabulary.write(folder / VOCABULARY)
     collator.alphabet.write(folder / ALPHABET)
     weights = {name: value.detach().contiguous() for name, value in checkpoint.reader.state_dict().items()}
-    save_file(weights, folder / WEIGHTS)
+    save_file(pack(weights) if packed else weights, folder / WEIGHTS)
     settings = {
         "format": FORMAT,
         "reader": checkpoint.name,
         "settings": asdict(checkpoint.reader.config),  # type: ignore[call-overload]
         "words": {name: getattr(collator, name) for name in ("width", "seed", "pretrained", "characters")},
+        "temperature": checkpoint.temperature,
         "sha256": {name: digest(folder / name) for name in (VOCABULARY, ALPHABET, WEIGHTS)},
         "notes": dict(checkpoint.notes),
     }
@@ -102,8 +110,8 @@ def _aside(folder: Path) -> Path:
     return folder.with_name(f".{folder.name}.old")
 
 
-def load(folder: Path | str) -> Checkpoint:
-    """Read a reader back; nothing in the folder is executed, and every file is checked against its sum."""
+def read_settings(folder: Path | str) -> dict[str, Any]:
+    """What `reader.json` says, without reading the reader itself."""
     folder = Path(folder)
     try:
         settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
@@ -116,6 +124,13 @@ def load(folder: Path | str) -> Checkpoint:
         raise CheckpointError(
             f"{folder}: the reader has format {found}, this gareader reads format {FORMAT}; update gareader"
         )
+    return settings
+
+
+def load(folder: Path | str) -> Checkpoint:
+    """Read a reader back; nothing in the folder is executed, and every file is checked against its sum."""
+    folder = Path(folder)
+    settings = read_settings(folder)
     try:
         for name, sum_ in settings["sha256"].items():
             if digest(folder / name) != sum_:
@@ -135,14 +150,17 @@ def _restored(folder: Path, settings: Mapping[str, Any]) -> Checkpoint:
     reader_class, config_class = READERS[name]
     words = settings["words"]
     vocabulary, alphabet = Vocabulary.read(folder / VOCABULARY), Alphabet.read(folder / ALPHABET)
-    weights = load_file(folder / WEIGHTS)
-    if (table := tuple(weights["embed.words"].shape)) != (len(vocabulary), words["width"]):
+    weights = unpack(load_file(folder / WEIGHTS))
+    if (table := tuple(weights[TABLE].shape)) != (len(vocabulary), words["width"]):
         raise ConfigError(f"{len(vocabulary)} words of width {words['width']}, but a word table of {table}")
     config = from_table(config_class, settings["settings"], "reader")
-    reader = reader_class(config, weights["embed.words"], len(alphabet))
+    reader = reader_class(config, weights[TABLE], len(alphabet))
     reader.load_state_dict(weights)
     collator = Collator(vocabulary, alphabet, **words)
-    return Checkpoint(name, reader.eval(), collator, settings["notes"])
+    temperature = settings.get("temperature", 1.0)
+    if not 0 < temperature < inf:
+        raise ConfigError(f"temperature = {temperature} is not positive")
+    return Checkpoint(name, reader.eval(), collator, settings["notes"], temperature)
 
 
 def digest(path: Path) -> str:

@@ -1,7 +1,7 @@
 """Example, the one door for data, and Prediction, what comes out: words and numbers, no tensors."""
 
-from dataclasses import dataclass
-from math import exp, inf
+from dataclasses import dataclass, replace
+from math import exp, fsum, inf, log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,6 +89,15 @@ class Prediction:
         if self.example.answer is None:
             return None
         return self.answerable and self.order[0] == self.example.answer
+
+    def tempered(self, temperature: float) -> "Prediction":
+        """The same ranking with bolder (below 1) or shyer (above 1) probabilities: each to the power 1/temperature."""
+        if temperature == 1 or not self.answerable:
+            return self
+        top = max(self.log_probabilities)
+        powers = [(value - top) / temperature for value in self.log_probabilities]
+        total = log(fsum(map(exp, powers)))
+        return replace(self, log_probabilities=tuple(power - total for power in powers))
 
     def __str__(self) -> str:
         ranking = self.ranking

@@ -13,6 +13,7 @@ from gareader.batching import BEGIN, END, Collator
 from gareader.checkpoint import SETTINGS
 from gareader.errors import QuestionError
 from gareader.examples import Attention, Example, Prediction
+from gareader.pretrained import DEFAULT, folder
 from gareader.readers.gated_attention_reader import GatedAttentionConfig, GatedAttentionReader
 from gareader.text import propose_candidates, query_words, tokenise
 from gareader.vocabulary import Alphabet, Vocabulary
@@ -24,9 +25,10 @@ WINDOW = 64
 class Predictor:
     """Answers cloze questions with a reader; safe to use from several threads."""
 
-    def __init__(self, reader: nn.Module, collator: Collator) -> None:
+    def __init__(self, reader: nn.Module, collator: Collator, temperature: float = 1.0) -> None:
         self.reader = reader.eval()
         self.collator = collator
+        self.temperature = temperature
 
     def answer(self, document: str, query: str, candidates: Iterable[str] | None = None) -> Prediction:
         """The answer to one question in raw text, with the attention that led to it.
@@ -68,7 +70,8 @@ class Predictor:
                 D, Q = len(example.document), len(query)
                 hops = tuple(hop[b, :D, :Q].numpy() for hop in output.hop_attention)
                 seen = Attention(query, hops, output.document_attention[b, :D].numpy())
-            predictions.append(Prediction(example, tuple(row[: len(example.candidates)]), seen))
+            prediction = Prediction(example, tuple(row[: len(example.candidates)]), seen)
+            predictions.append(prediction.tempered(self.temperature))
         return predictions
 
 
@@ -82,9 +85,9 @@ def question(document: str, query: str, candidates: Iterable[str] | None = None,
     return Example(id, words, asked, tuple(proposed), None)
 
 
-def load(reader: Path | str) -> Predictor:
-    """A trained reader from its folder; the same folder is read once, however often it is asked for."""
-    path = Path(reader).resolve()
+def load(reader: Path | str = DEFAULT) -> Predictor:
+    """A trained reader, by its name in the box or from its folder; it is read once, however often it is asked for."""
+    path = folder(reader).resolve()
     try:
         changed = (path / SETTINGS).stat().st_mtime_ns
     except OSError:
@@ -95,7 +98,7 @@ def load(reader: Path | str) -> Predictor:
 @lru_cache(maxsize=8)
 def _load(path: Path, changed: int) -> Predictor:  # noqa: ARG001
     found = checkpoint.load(path)
-    return Predictor(found.reader, found.collator)
+    return Predictor(found.reader, found.collator, found.temperature)
 
 
 def untrained(config: GatedAttentionConfig | None = None, *, seed: int = 0) -> Predictor:

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gareader.benchmark.reading import Growth
-from gareader.errors import GareaderError
-from gareader.plots import COLOURS
+from gareader.plots import COLOURS, empty_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,14 +18,10 @@ TITLES = {
 
 def growth_curves(results: Sequence[Growth]) -> "Figure":
     """One panel for each thing that grows; a line for each contender and number of threads."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise GareaderError("pictures need matplotlib; type: pip install 'gareader[plot]'") from None
     kinds = list(dict.fromkeys(result.grows for result in results))
     names = list(results[0].seconds)
     counts = sorted({result.threads for result in results})
-    figure = Figure(figsize=(4 * len(kinds), 3.6), layout="constrained")
+    figure = empty_figure(4 * len(kinds), 3.6)
     for axes, grows in zip(figure.subplots(1, len(kinds), squeeze=False)[0], kinds, strict=True):
         for result in results:
             if result.grows != grows:

@@ -12,6 +12,7 @@ from rich.console import Console
 from gareader.cli.app import Json, Skipped, app
 from gareader.errors import CorpusError, GareaderError
 from gareader.examples import Prediction
+from gareader.pretrained import DEFAULT
 
 
 @app.command
@@ -21,13 +22,13 @@ def answer(
     query: str | None = None,
     candidates: str | None = None,
     batch: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
-    reader: Path,
+    reader: str = DEFAULT,
     top: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
     as_json: Json = False,
 ) -> None:
     """Answer a question about a text: candidates with their probabilities, the most probable first.
 
-    Example: `gareader answer --reader runs/tiny/best --document configs/tiny/story.txt --query "XXXXX has the lamp."`
+    Example: `gareader answer --document configs/tiny/story.txt --query "XXXXX has the lamp."`
 
     Parameters
     ----------
@@ -41,7 +42,7 @@ def answer(
         Instead of one question: a file of JSON lines with document, query and candidates; - for standard input,
         where each question is answered as it comes.
     reader
-        The folder of a trained reader.
+        A reader in the box (see `gareader readers`), or the folder of a trained one.
     top
         Show only so many candidates.
     """
@@ -116,19 +117,32 @@ def read_text(path: Path) -> str:
 
 @app.command
 def demo() -> None:
-    """Answer the question about the bundled story.
+    """Answer the question about the bundled story, and show where the reader looked.
 
     Example: `gareader demo`
     """
     from importlib.resources import as_file, files
 
     from gareader import corpora
-    from gareader.predictor import untrained
+    from gareader.predictor import load
 
     with as_file(files("gareader") / "stories" / "stories.jsonl") as stories:
         example = next(corpora.read(stories))
+    prediction = load().answer_example(example)
     console = Console(highlight=False, markup=False)
     console.print(" ".join(example.document), style="dim")
     console.print("\nQuestion: " + " ".join(example.query) + "\n", style="bold")
-    print_ranking(untrained().answer_example(example))
-    console.print("\nThe weights of this reader are random: it has learned nothing yet, and its answer is a guess.")
+    print_ranking(prediction)
+    console.print("\nWhere it looked:", style="bold")
+    print_attention(prediction)
+    console.print('\nYour own text: gareader answer --document story.txt --query "XXXXX has the lamp."', style="dim")
+
+
+def print_attention(prediction: Prediction, places: int = 8, context: int = 4) -> None:
+    """The words of the document with the largest share of the final attention, each among its neighbours."""
+    words = prediction.example.document
+    shares = prediction.attention.document if prediction.attention else ()
+    for place in sorted(range(len(shares)), key=lambda i: -shares[i])[:places]:
+        before = " ".join(words[max(0, place - context) : place])
+        after = " ".join(words[place + 1 : place + 1 + context])
+        print(f"{shares[place]:6.1%}  {before[-30:]:>30}  {words[place]}  {after[:30]}")

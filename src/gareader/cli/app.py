@@ -3,8 +3,8 @@
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from typing import Annotated, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Annotated, Any, TypeVar
 
 from cyclopts import App, CycloptsError, Parameter
 from rich.console import Console
@@ -87,3 +87,9 @@ class Skipped:
 def percent(share: float) -> str:
     """A share for people."""
     return f"{share:.1%}"
+
+
+def with_interval(measured: Mapping[str, Any]) -> str:
+    """An accuracy with its 95 % interval."""
+    low, high = measured["interval"]
+    return f"{percent(measured['accuracy'])} [{100 * low:.1f}, {100 * high:.1f}]"

@@ -1,4 +1,4 @@
-"""Commands that measure readers: evaluate, compare."""
+"""Commands that measure readers: evaluate, compare, analyse."""
 
 import json
 from contextlib import ExitStack
@@ -7,14 +7,14 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from gareader.cli.app import Format, Json, SkipBad, Skipped, app, percent, watch
+from gareader.cli.app import Format, Json, SkipBad, Skipped, app, percent, watch, with_interval
 from gareader.errors import GareaderError
 
 
 @app.command
 def evaluate(
-    reader: Path,
-    *readers_and_corpus: Path,
+    reader: str,
+    *readers_and_corpus: str,
     predictions: Path | None = None,
     format: Format = None,
     skip_bad: SkipBad = False,
@@ -27,7 +27,7 @@ def evaluate(
     Parameters
     ----------
     reader
-        The folder of a trained reader.
+        A reader in the box, or the folder of a trained one.
     readers_and_corpus
         Other readers, if any, then the corpus.
     predictions
@@ -41,7 +41,7 @@ def evaluate(
     if not readers_and_corpus:
         raise GareaderError(f"give a corpus after the reader, for example: gareader evaluate {reader} questions.jsonl")
     *others, corpus = readers_and_corpus
-    names = [str(path) for path in (reader, *others)]
+    names = [reader, *others]
     loaded = [load(name) for name in names]
     names += ["ensemble"] * (len(loaded) > 1)
     tallies = [Tally() for _ in names]
@@ -68,12 +68,10 @@ def evaluate(
 
 def report_in_words(report: dict[str, Any]) -> str:
     """A report for people."""
-    low, high = report["interval"]
     loss = "–" if report["loss"] is None else f"{report['loss']:.4f}"
     recall = ", ".join(f"@{k} {percent(share)}" for k, share in report["recall"].items())
     lines = [
-        f"{report['reader']}: {percent(report['accuracy'])} [{100 * low:.1f}, {100 * high:.1f}] "
-        f"of {report['examples']:,} questions",
+        f"{report['reader']}: {with_interval(report)} of {report['examples']:,} questions",
         f"  loss {loss}   recall {recall}   {report['examples_per_second']:.1f} examples/s",
     ]
     if report["answer_not_in_document"]:
@@ -116,3 +114,80 @@ def compare(first: Path, *others: Path, against: float | None = None, as_json: J
                 f"{percent(comparison.accuracy)} against {comparison.other} ({percent(comparison.other_accuracy)}): "
                 f"p = {comparison.p_value:.4g}, {comparison.test}"
             )
+
+
+@app.command
+def analyse(
+    reader: str,
+    corpus: Path,
+    *,
+    plot: Path | None = None,
+    format: Format = None,
+    as_json: Json = False,
+) -> None:
+    """Where a reader is right and where it is wrong: accuracy by kind of question, and how far to believe it.
+
+    Example: `gareader analyse runs/tiny/best configs/tiny/validation.txt`
+
+    Parameters
+    ----------
+    reader
+        A reader in the box, or the folder of a trained one.
+    corpus
+        Questions whose answers are known.
+    plot
+        Draw it too: a PNG, SVG or PDF file (needs the extra `plot`).
+    """
+    from gareader.analysis import calibration, cross_fitted, fitted_temperature, groups
+    from gareader.evaluation import evaluate
+    from gareader.predictor import load
+    from gareader.statistics import describe
+    from gareader.store import read_examples
+
+    examples = list(read_examples(corpus, format=format))
+    predictions = list(watch(load(reader).answer_many(examples), f"analysing {corpus}", len(examples)))
+    report = evaluate(predictions)
+    if not report.examples:
+        raise GareaderError(f"{corpus}: no question has a known answer, so there is nothing to analyse")
+    baselines = describe(examples)
+    before, after = calibration(predictions), calibration(cross_fitted(predictions))
+    found = {
+        "reader": reader,
+        "corpus": corpus.name,
+        **asdict(report),
+        "most_frequent_accuracy": baselines.most_frequent_accuracy,
+        "most_frequent_not_in_query_accuracy": baselines.most_frequent_not_in_query_accuracy,
+        "groups": [asdict(group) for group in groups(predictions)],
+        "calibration": asdict(before),
+        "temperature": fitted_temperature(predictions),
+        "calibration_cross_fitted": asdict(after),
+    }
+    print(json.dumps(found, ensure_ascii=False) if as_json else analysis_in_words(found))
+    if plot is not None:
+        from gareader.plots import analysis_picture, save
+
+        save(analysis_picture(found), plot)
+
+
+def analysis_in_words(found: dict[str, Any]) -> str:
+    """An analysis for people."""
+    lines = [
+        f"{found['reader']} on {found['corpus']}: {with_interval(found)} of {found['examples']:,} questions",
+        f"Guessing the most frequent candidate: {percent(found['most_frequent_accuracy'])}, "
+        f"among those not in the query {percent(found['most_frequent_not_in_query_accuracy'])}",
+    ]
+    width = max(len(group["name"]) for group in found["groups"])
+    aspect = None
+    for group in found["groups"]:
+        if group["aspect"] != aspect:
+            aspect = group["aspect"]
+            lines += ["", aspect]
+        lines.append(f"  {group['name']:<{width}}  {group['examples']:>7,}  {with_interval(group)}")
+    before, after = found["calibration"], found["calibration_cross_fitted"]
+    lines += [
+        "",
+        f"Expected calibration error {percent(before['error'])}, loss {before['loss']:.4f}; with a temperature fitted "
+        f"on the other half of the questions {percent(after['error'])}, {after['loss']:.4f} "
+        f"(on all: {found['temperature']:.3f})",
+    ]
+    return "\n".join(lines)

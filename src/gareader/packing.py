@@ -1,0 +1,27 @@
+"""Weights in less room: half precision, and the word table in 8 bits with one scale a row."""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+TABLE = "embed.words"
+"""The word table L among a reader's weights."""
+
+SCALE = f"{TABLE}.scale"
+
+
+def pack(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The weights in a quarter to a half of their room; `unpack` gives them back, rounded."""
+    packed = {name: weight.half() for name, weight in weights.items()}
+    scale = (weights[TABLE].abs().amax(dim=1, keepdim=True) / 127).half()
+    packed[TABLE] = (weights[TABLE] / scale.float().clamp(min=1e-30)).round().clamp(-127, 127).to(torch.int8)
+    return packed | {SCALE: scale}
+
+
+def unpack(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The weights of `pack` in single precision; weights that are not packed stay as they are."""
+    weights = {name: tensor.float() if tensor.dtype == torch.half else tensor for name, tensor in tensors.items()}
+    if SCALE in weights:
+        weights[TABLE] = weights[TABLE] * weights.pop(SCALE)
+    return weights

@@ -1,0 +1,134 @@
+"""`gareader readers`, `pack` and `analyse`, and readers called by their name."""
+
+import json
+import shutil
+import sys
+
+import pytest
+
+import synthetic
+from gareader import pretrained
+from gareader.cli import main
+from gareader.experiment import Experiment
+from gareader.predictor import load
+from gareader.store import prepare
+from gareader.training import BEST
+
+pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A folder with a reader and a corpus."""
+    folder = tmp_path_factory.mktemp("trained")
+    prepare(synthetic.corpus(320, seed=1), folder / "train.arrow")
+    prepare(synthetic.corpus(60, seed=2), folder / "validation.arrow")
+    table = {
+        "data": {"train": f"{folder}/train.arrow", "validation": f"{folder}/validation.arrow", "vector_width": 12},
+        "reader": {"hidden": 12, "hops": 2, "dropout": 0.0, "characters": False},
+        "train": {"learning_rate": 0.02, "max_epochs": 3, "threads": 1},
+    }
+    Experiment.from_table(table).run(folder / "run").train()
+    return folder
+
+
+@pytest.fixture
+def gareader(capsys, monkeypatch):
+    """Runs the command: exit code, stdout, stderr."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["gareader", *map(str, arguments)])
+        code = 0
+        try:
+            main()
+        except SystemExit as exit_:
+            code = exit_.code
+        return code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def box(tmp_path, monkeypatch):
+    """An empty box."""
+    monkeypatch.setattr(pretrained, "BOX", tmp_path / "box")
+    (tmp_path / "box").mkdir()
+    return tmp_path / "box"
+
+
+def test_a_reader_is_packed_measured_and_found_by_its_name(trained, gareader, box):
+    reader, corpus = trained / "run" / BEST, trained / "validation.arrow"
+    code, out, err = gareader("pack", reader, "--out", box / "people", "--measure", corpus, "--about", "who has what")
+    assert (code, err) == (0, "")
+    accuracy = json.loads(gareader("evaluate", box / "people", corpus, "--json")[1])["accuracy"]
+    assert f"{accuracy:.1%}" in out
+    assert "of 60 questions of validation.arrow after packing, temperature 1.000" in out
+
+    assert gareader("readers")[1].split("\n")[1].split()[:4] == ["people", "who", "has", "what"]
+    (listed,) = map(json.loads, gareader("readers", "--json")[1].splitlines())
+    assert (listed["name"], listed["about"], listed["reader"]) == ("people", "who has what", "gated-attention")
+    assert listed["measured"]["accuracy"] == accuracy
+    assert listed["bytes"] == sum(file.stat().st_size for file in (box / "people").iterdir())
+    assert str(trained) not in json.dumps(listed)
+    by_name = gareader("evaluate", "people", corpus)
+    assert by_name[0] == 0
+    assert f"people: {accuracy:.1%}" in by_name[1]
+
+
+def test_the_card_is_shown_where_there_is_one(trained, gareader, box):
+    gareader("pack", trained / "run" / BEST, "--out", box / "people", "--measure", trained / "validation.arrow")
+    assert json.loads(gareader("readers", "people")[1])["name"] == "people"
+    (box / "people.md").write_text("# People\n", encoding="utf-8")
+    assert gareader("readers", "people")[1] == "# People\n"
+
+
+def test_calibrating_keeps_a_temperature_and_the_ranking(trained, gareader, tmp_path):
+    reader, corpus = trained / "run" / BEST, trained / "validation.arrow"
+    gareader("pack", reader, "--out", tmp_path / "plain", "--measure", corpus)
+    code, out, _ = gareader("pack", reader, "--out", tmp_path / "fitted", "--measure", corpus, "--calibrate", "--json")
+    assert code == 0
+    plain, fitted = load(tmp_path / "plain"), load(tmp_path / "fitted")
+    assert plain.temperature == 1.0 != fitted.temperature
+    examples = synthetic.corpus(10, seed=9)
+    for one, other in zip(plain.predict(examples), fitted.predict(examples), strict=True):
+        assert one.order == other.order
+        assert one.tempered(fitted.temperature).log_probabilities == pytest.approx(other.log_probabilities)
+    plain_loss = json.loads((tmp_path / "plain" / "reader.json").read_text())["notes"]["measured"]["loss"]
+    assert json.loads(out)["measured"]["loss"] < plain_loss
+
+
+def test_names_that_are_not_in_the_box(gareader, box, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(box, box / "empty")
+    (box / "stories").mkdir()
+    (box / "stories" / "reader.json").write_text("{}")
+    code, out, err = gareader("readers", "storys")
+    assert (code, out) == (1, "")
+    assert err == (
+        "gareader: storys: there is no such folder, and no reader in the box has that name; "
+        "did you mean 'stories'? known: stories\n"
+    )
+    assert "no reader in the box has that name" in gareader("evaluate", "storys", "corpus.txt")[2]
+
+
+def test_an_analysis_for_people_for_programs_and_as_a_picture(trained, gareader, tmp_path):
+    reader, corpus = trained / "run" / BEST, trained / "validation.arrow"
+    code, out, err = gareader("analyse", reader, corpus, "--plot", tmp_path / "picture.png")
+    assert (code, err) == (0, "")
+    assert "of 60 questions" in out
+    assert "occurrences of the answer\n  1" in out
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+    found = json.loads(gareader("analyse", reader, corpus, "--json")[1])
+    assert found["accuracy"] == json.loads(gareader("evaluate", reader, corpus, "--json")[1])["accuracy"]
+    assert {group["aspect"] for group in found["groups"]} > {"document words", "kind of answer"}
+    assert 0 <= found["calibration_cross_fitted"]["error"] <= 1
+
+
+@pytest.mark.parametrize("command", [("analyse",), ("pack", "--out", "x", "--measure")])
+def test_a_corpus_without_answers_measures_nothing(trained, gareader, tmp_path, command):
+    corpus = tmp_path / "open.jsonl"
+    corpus.write_text('{"document": "Ann has it .", "query": "XXXXX has", "candidates": ["Ann", "it"]}\n')
+    command, *rest = command
+    code, _, err = gareader(command, trained / "run" / BEST, *rest, corpus)
+    assert code == 1
+    assert "no question has a known answer" in err
