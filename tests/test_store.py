@@ -145,7 +145,7 @@ def interrupted():
     raise KeyboardInterrupt
 
 
-def out_of_space(descriptor):
+def out_of_space(*arguments):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
@@ -157,7 +157,7 @@ def test_an_interruption_leaves_nothing_behind(tmp_path, monkeypatch, before):
         path.write_bytes(before)
     with pytest.raises(KeyboardInterrupt):
         prepare(interrupted(), path)
-    monkeypatch.setattr(os, "fsync", out_of_space)
+    monkeypatch.setattr(store, "_write_prepared", out_of_space)
     with pytest.raises(StoreError, match=r"corpus\.arrow: the disk is full; preparing takes up to twice the room"):
         prepare(EXAMPLES, path)
     assert [file.read_bytes() for file in tmp_path.iterdir()] == ([before] if before else [])

@@ -234,8 +234,8 @@ def _write_prepared(indices: Path, words: Any, path: Path) -> None:
                     answer,
                 ]
                 writer.write_batch(pa.record_batch(columns, schema=_PREPARED))
-        file.flush()
-        os.fsync(file.fileno())
+        # No fsync, which can take as long as all the rest: a corpus can be prepared again, and a file that a power cut
+        # has left short is found out when it is opened.
 
 
 class PreparedCorpus(Sequence[Example]):

@@ -117,10 +117,10 @@ def _question(path: Path, line: int, text: str) -> tuple[Words, Words | None, tu
 
 def _candidates(field: str) -> tuple[Words, ...]:
     """The candidates of `a|b|c`; one that is itself the bar, as in `a|b||`, leaves two empty pieces side by side."""
-    whole = words(field)
-    pieces = " ".join(whole).split("|")
-    if len(whole) == 1 and "" not in pieces:
-        return tuple(zip(pieces))
+    pieces = field.split("|")
+    if "" not in pieces and " " not in field and field.isascii() and field.isprintable():
+        return tuple(zip(pieces))  # one word each, as nearly always
+    pieces = " ".join(words(field)).split("|")
     place = 0
     while "" in pieces[place:-1]:
         place = pieces.index("", place) + 1
