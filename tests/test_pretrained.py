@@ -1,0 +1,73 @@
+"""The readers in the box: small, quick to answer, right about the bundled story, and as good as they say."""
+
+import json
+import re
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+import gareader
+from gareader import corpora, pretrained
+from gareader.checkpoint import SETTINGS
+from gareader.errors import CheckpointError
+from gareader.evaluation import evaluate
+from gareader.predictor import load
+
+CARD = (Path(__file__).parents[1] / "docs" / "models" / "stories.md").read_text(encoding="utf-8")
+NOTES = json.loads((pretrained.BOX / "stories" / SETTINGS).read_text(encoding="utf-8"))["notes"]
+
+
+def test_the_default_reader_is_in_the_box():
+    assert pretrained.DEFAULT in pretrained.names()
+    assert load() is load("stories") is gareader.load()
+
+
+@pytest.mark.parametrize("name", pretrained.names())
+def test_each_is_small_and_says_what_it_is(name):
+    folder = pretrained.folder(name)
+    assert sum(file.stat().st_size for file in folder.iterdir()) < 25e6
+    notes = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))["notes"]
+    assert notes["about"]
+    assert notes["measured"]["examples"] >= 2000
+    assert folder.with_suffix(".md").read_text(encoding="utf-8").startswith("# ")
+
+
+def test_a_path_is_a_path_and_an_unknown_name_is_told(tmp_path):
+    assert pretrained.folder(tmp_path) == tmp_path
+    assert pretrained.folder("runs/tiny/best") == Path("runs/tiny/best")
+    with pytest.raises(CheckpointError, match="did you mean 'stories'"):
+        pretrained.folder("story")
+
+
+def test_the_bundled_story():
+    (example,) = corpora.read(files("gareader") / "stories" / "stories.jsonl")
+    assert load().answer_example(example).correct
+
+
+def test_a_story_of_ones_own_with_words_nobody_has_written():
+    story = (
+        "Grumblefitz the dwarf hid the silver key under a stone. Old Tamsin saw him do it, and when he had gone she "
+        "took the key. In the evening Grumblefitz came back for the key, but Tamsin only smiled and said nothing."
+    )
+    prediction = load().answer(story, "The key was now in the pocket of old XXXXX.", ["Grumblefitz", "Tamsin"])
+    assert prediction.best == "Tamsin"
+    assert sum(probability for _, probability in prediction.ranking) == pytest.approx(1, abs=1e-5)
+
+
+def test_the_card_has_the_numbers_of_the_reader():
+    measured = NOTES["measured"]
+    low, high = (100 * bound for bound in measured["interval"])
+    assert f"{100 * measured['accuracy']:.1f} % [{low:.1f}, {high:.1f}]" in CARD
+    assert "rebuilt" in CARD
+    size = sum(file.stat().st_size for file in pretrained.folder("stories").iterdir()) / 1e6
+    assert f"{size:.1f} MB" in CARD
+    assert re.search(r"gareader train configs/\w+\.toml", CARD)
+
+
+def test_it_is_as_good_as_it_says_on_the_official_questions(shared_data):
+    examples = list(corpora.read(shared_data / "cbt" / "cbtest_NE_valid_2000ex.txt.xz"))
+    report = evaluate(load("stories").answer_many(examples))
+    assert report.examples == NOTES["measured"]["examples"] == 2000
+    assert report.accuracy == pytest.approx(NOTES["measured"]["accuracy"], abs=0.002)  # other machines round otherwise
+    assert report.accuracy >= 0.75
