@@ -1,5 +1,5 @@
 # Two commands: `make demo` answers a question, `make test` checks everything. Both set up .venv first.
-# `make sanitize` checks the native kernel by itself, under gcc's address, undefined-behaviour and thread sanitizers.
+# `make sanitize` checks the native kernels by themselves, under gcc's address, undefined-behaviour and thread sanitizers.
 PYTHON ?= python3
 PIP = .venv/bin/pip install --quiet --disable-pip-version-check -c constraints.txt
 
@@ -19,7 +19,7 @@ format: .venv/installed-dev
 	.venv/bin/ruff format .
 	.venv/bin/ruff check --fix .
 
-CHECK = $(CC) -std=gnu11 -g -O1 -Wall -Wextra -Wno-psabi -pthread native/check.c native/gru.c native/pool.c
+CHECK = $(CC) -std=gnu11 -g -O1 -Wall -Wextra -Wno-psabi -pthread $(filter-out native/memory.c,$(wildcard native/*.c))
 
 sanitize:
 	mkdir -p build

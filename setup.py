@@ -1,6 +1,7 @@
-"""Builds the native kernel, where there is a compiler: a plain C library that ctypes loads, for any Python."""
+"""Builds the native kernels, where there is a compiler: a plain C library that ctypes loads, for any Python."""
 
 import sys
+from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.bdist_wheel import bdist_wheel
@@ -23,8 +24,8 @@ class tagged_wheel(bdist_wheel):  # noqa: N801
 
 kernel = Extension(
     "gareader.nn.libgru",
-    sources=["native/gru.c", "native/memory.c", "native/pool.c"],
-    depends=[f"native/{name}.h" for name in ("gru", "kernels", "memory", "pool", "products", "simd")],
+    sources=[f"native/{name}.c" for name in ("attention", "gru", "kernels", "memory", "pool")],
+    depends=sorted(str(header) for header in Path("native").glob("*.h")),
     extra_compile_args=["-std=gnu11", "-O3", "-g0", "-ffp-contract=fast", "-fvisibility=hidden", "-Wno-psabi"],
     extra_link_args=["-pthread", *(["-ldl"] if sys.platform == "linux" else [])],
     optional=True,  # without a compiler the installation goes on, and PyTorch alone does the work

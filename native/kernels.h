@@ -1,4 +1,4 @@
-/* What the driver in gru.c hands to the kernels, and what it asks of them; simd.h defines them, once for each
+/* What gru.c and attention.c hand to the kernels, and what they ask of them; simd.h defines them, once for each
    instruction set. */
 #ifndef GAREADER_KERNELS_H
 #define GAREADER_KERNELS_H
@@ -14,7 +14,8 @@ enum {
     APART = 48,         /* keeps rows that are used together from the same places of the cache */
     BLOCK_TOKENS = 256, /* tokens that a task takes at a time, so that what it computes for them stays in the cache */
     BLOCK_DEPTH = 320, /* longest sum that a tile adds up before it goes back to memory */
-    BLOCK_WEIGHTS = 128 /* rows of a weight gradient that are computed at a time */
+    BLOCK_WEIGHTS = 128, /* rows of a weight gradient that are computed at a time */
+    GATED_TOKENS = 64    /* tokens that look at the query at a time */
 };
 
 /* A batch of sequences on its way through both directions of a Bi-GRU. */
@@ -42,6 +43,25 @@ typedef struct {
     float *packed_w, *packed_u, *packed_bias;
 } gru_t;
 
+/* Documents whose tokens look at their queries: α = softmax(D Qᵀ), X = D ⊙ (α Q), some numbers of it dropped. */
+typedef struct {
+    n_t tokens, asked, width; /* of a document, of a query, floats in a state */
+    n_t columns;              /* asked, rounded up to LANES */
+
+    const float *document; /* (batch, tokens, width) */
+    const float *query;    /* (batch, asked, width) */
+    const uint8_t *mask;   /* (batch, asked): 0 where there is no token */
+    const int16_t *draws;  /* (batch, tokens, width): a number is dropped where this is below `threshold`; or null */
+    int16_t threshold;
+    float scale;  /* of the numbers that are not dropped */
+    float *alpha; /* (batch, tokens, columns) */
+    float *out;   /* (batch, tokens, width) */
+
+    const float *d_out; /* (batch, tokens, width) */
+    float *d_document;  /* (batch, tokens, width) */
+    float *d_query;     /* (batch, asked, width) */
+} gated_t;
+
 typedef struct {
     n_t tile_rows, panel; /* a tile of a product: so many rows, so many columns */
 
@@ -59,8 +79,17 @@ typedef struct {
     void (*table_weights)(const gru_t *, n_t direction, n_t first, n_t end, float *d_weights, float *scratch);
     /* d_x of rows first … end − 1. */
     void (*input_gradient)(const gru_t *, n_t first, n_t end);
+
+    /* α and X of tokens first … end − 1 of one document of the batch. */
+    void (*gate)(const gated_t *, n_t document, n_t first, n_t end, float *scratch);
+    /* The gradients of one document and its query. */
+    void (*gate_gradient)(const gated_t *, n_t document, float *scratch);
 } kernels_t;
 
+/* Those of the best instruction set of this machine (0), of the next one (1) …, and then null. */
+const kernels_t *kernels_of(n_t choice);
+
+static inline n_t blocks(n_t count, n_t size) { return (count + size - 1) / size; }
 static inline n_t round_up(n_t n, n_t to) { return (n + to - 1) / to * to; }
 static inline n_t least(n_t a, n_t b) { return a < b ? a : b; }
 
@@ -71,6 +100,16 @@ static inline n_t forward_scratch(const gru_t *g, n_t tile_rows) {
 static inline n_t backward_scratch(const gru_t *g, n_t tile_rows) {
     n_t tokens = BLOCK_TOKENS + tile_rows;
     return (6 * tile_rows + 1) * g->width + tokens * (g->width + g->slots * g->width + BLOCK_WEIGHTS + tile_rows);
+}
+
+static inline n_t gate_scratch(const gated_t *g) {
+    const n_t wide = round_up(g->width, LANES);
+    return g->columns * (g->width + 1) + g->asked * wide + GATED_TOKENS * wide;
+}
+
+static inline n_t gate_gradient_scratch(const gated_t *g) {
+    const n_t wide = round_up(g->width, LANES);
+    return gate_scratch(g) + g->asked * wide + GATED_TOKENS * (g->columns + wide);
 }
 
 #endif

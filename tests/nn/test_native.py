@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gareader.errors import ConfigError
-from gareader.nn import native
+from gareader.nn import gru_kernel, native
 from gareader.nn.gru import CELLS, BiGRU
 
 
@@ -94,7 +94,7 @@ NAMES = "out", "d_values", "d_input_weight", "d_recurrent_weight", "d_bias"
 def run(problem, instruction_set=0):
     """The kernel's output and gradients, in the order of NAMES."""
     values, *weights = (tensor.detach().requires_grad_() for tensor in (problem.values, *problem.weights))
-    out = native.bigru(values, problem.words, problem.mask, tuple(weights), problem.cell, instruction_set)
+    out = gru_kernel.bigru(values, problem.words, problem.mask, tuple(weights), problem.cell, instruction_set)
     return [out.detach(), *torch.autograd.grad(out, (values, *weights), problem.gradient)]
 
 
@@ -218,7 +218,7 @@ def test_same_bits_whatever_the_threads(case, number, threads):
 def test_same_bits_with_and_without_gradients(case):
     problem = make(case)
     for number in range(len(SETS)):
-        out = native.bigru(problem.values, problem.words, problem.mask, problem.weights, problem.cell, number)
+        out = gru_kernel.bigru(problem.values, problem.words, problem.mask, problem.weights, problem.cell, number)
         assert torch.equal(out, run(problem, number)[0])
 
 
@@ -245,11 +245,11 @@ def test_same_bits_from_two_callers_at_once(threads):
 @pytest.mark.parametrize("words", [0, 9])
 def test_rows_do_not_depend_on_their_neighbours(cell, words):
     problem = make(Case(19, 9, 21, 33, cell, words))
-    together = native.bigru(problem.values, problem.words, problem.mask, problem.weights, cell)
+    together = gru_kernel.bigru(problem.values, problem.words, problem.mask, problem.weights, cell)
     for row in range(19):
         some = slice(row, row + 1)
         values, indices = (problem.values, problem.words[some]) if words else (problem.values[some], None)
-        alone = native.bigru(values, indices, problem.mask[some], problem.weights, cell)
+        alone = gru_kernel.bigru(values, indices, problem.mask[some], problem.weights, cell)
         check_close(together[some], alone.double(), 1e-6)
 
 
@@ -262,8 +262,8 @@ def test_padding_is_not_read(cell, strange):
     dirty = problem.values.masked_fill(~problem.mask.unsqueeze(-1), strange)
     assert dirty.equal(problem.values) is False
     for number in range(len(SETS)):
-        clean = native.bigru(problem.values, None, problem.mask, problem.weights, cell, number)
-        assert torch.equal(native.bigru(dirty, None, problem.mask, problem.weights, cell, number), clean)
+        clean = gru_kernel.bigru(problem.values, None, problem.mask, problem.weights, cell, number)
+        assert torch.equal(gru_kernel.bigru(dirty, None, problem.mask, problem.weights, cell, number), clean)
         found = run(replace(problem, values=dirty), number)[0]
         assert torch.equal(found, clean)
     reference = module(problem, torch.float64)
@@ -276,8 +276,8 @@ def test_unused_and_padding_words_are_not_read(cell):
     problem = make(Case(11, 8, 7, 9, cell, words=5))
     extra = torch.full((2, 7), float("nan"))
     words = problem.words.masked_fill(~problem.mask, 5)  # 5 stands on padding alone, 6 nowhere
-    clean = native.bigru(problem.values, problem.words, problem.mask, problem.weights, cell)
-    dirty = native.bigru(torch.cat([problem.values, extra]), words, problem.mask, problem.weights, cell)
+    clean = gru_kernel.bigru(problem.values, problem.words, problem.mask, problem.weights, cell)
+    dirty = gru_kernel.bigru(torch.cat([problem.values, extra]), words, problem.mask, problem.weights, cell)
     assert torch.equal(dirty, clean)
 
 
@@ -310,7 +310,7 @@ def test_nan_is_never_hidden(cell, words):
     assert not expected[problem.mask].all()
     for number in range(len(SETS)):
         assert torch.equal(run(problem, number)[0].isnan(), expected)  # padding stays zero; the reference has NaN there
-        out = native.bigru(problem.values, problem.words, problem.mask, problem.weights, cell, number)
+        out = gru_kernel.bigru(problem.values, problem.words, problem.mask, problem.weights, cell, number)
         assert torch.equal(out.isnan(), expected)
 
 
@@ -318,20 +318,20 @@ def test_nan_is_never_hidden(cell, words):
 def calls(monkeypatch):
     """The tensors of each call of the library, by function."""
     seen = {}
-    call = native._call
+    call = native.call
 
     def watch(function, shape, *tensors):
         seen[function] = tensors
         call(function, shape, *tensors)
 
-    monkeypatch.setattr(native, "_call", watch)
+    monkeypatch.setattr(native, "call", watch)
     return seen
 
 
 @needs_kernel
 def test_no_gradient_asked(calls):
     problem = make(TOGETHER[0])
-    out = native.bigru(problem.values, problem.words, problem.mask, problem.weights, problem.cell)
+    out = gru_kernel.bigru(problem.values, problem.words, problem.mask, problem.weights, problem.cell)
     assert out.grad_fn is None
     assert not out.requires_grad
     assert calls["gru_forward"][-1] is None
@@ -354,7 +354,7 @@ def test_gradient_of_weights_alone(calls, case):
     expected = run(problem)
     assert calls["gru_backward"][8] is not None
     weights = [weight.requires_grad_() for weight in problem.weights]
-    out = native.bigru(problem.values, problem.words, problem.mask, weights, problem.cell)
+    out = gru_kernel.bigru(problem.values, problem.words, problem.mask, weights, problem.cell)
     gradients = torch.autograd.grad(out, weights, problem.gradient)
     assert calls["gru_backward"][8] is None  # d_x, the largest product of the backward pass
     check_same(expected, [out, expected[1], *gradients])
@@ -407,12 +407,12 @@ def test_words_out_of_range(word):
 def test_unknown_instruction_set():
     problem = make(Case(3, 4, 5, 6))
     with pytest.raises(RuntimeError, match="lacks the instruction set"):
-        native.bigru(problem.values, None, problem.mask, problem.weights, "paper", len(SETS))
+        gru_kernel.bigru(problem.values, None, problem.mask, problem.weights, "paper", len(SETS))
 
 
 PREAMBLE = """
 import os, signal, sys, torch
-from gareader.nn import native
+from gareader.nn import gru_kernel, native
 from gareader.nn.gru import BiGRU
 
 def compute(batch=9, steps=5, words=0):
@@ -481,7 +481,7 @@ def test_double_precision_is_left_to_pytorch(monkeypatch):
     def refuse(*arguments):
         raise AssertionError
 
-    monkeypatch.setattr(native, "bigru", refuse)
+    monkeypatch.setattr(gru_kernel, "bigru", refuse)
     out = module(problem, torch.float64)(problem.values.double(), problem.mask)
     assert out.dtype == torch.float64
     if native.library():
@@ -537,7 +537,7 @@ def test_without_the_library_pytorch_takes_over(missing):
     check_close(out, run_reference(problem)[0], 1e-5)
     assert native.instruction_sets() == []
     with pytest.raises(RuntimeError, match="there is no native kernel"):
-        native.bigru(problem.values, None, problem.mask, problem.weights, "paper")
+        gru_kernel.bigru(problem.values, None, problem.mask, problem.weights, "paper")
 
 
 def test_without_the_library_the_kernel_cannot_be_demanded(missing):

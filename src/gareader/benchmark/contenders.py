@@ -1,4 +1,4 @@
-"""The same reader three times: with the native Bi-GRU, with the clear one in PyTorch, and with `torch.nn.GRU`."""
+"""The same reader three times: with the native kernels, with clear PyTorch, and with `torch.nn.GRU`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gareader.batching import Batch, Types
+from gareader.nn.gated_attention import GatedAttention
 from gareader.nn.gru import BiGRU
 from gareader.readers.gated_attention_reader import GatedAttentionConfig, GatedAttentionReader
 
@@ -20,6 +21,21 @@ class PyTorchBiGRU(BiGRU):
     def forward(self, sequence: Tensor, mask: Tensor, words: Tensor | None = None) -> Tensor:
         """As BiGRU's."""
         return self.in_pytorch(sequence, mask, words)
+
+
+class PyTorchGatedAttention(GatedAttention):
+    """The clear version, even where there is a native one."""
+
+    def forward(
+        self,
+        document: Tensor,
+        query: Tensor | None,
+        query_mask: Tensor,
+        *,
+        attention: bool = False,  # noqa: ARG002
+    ) -> tuple[Tensor, Tensor | None]:
+        """As GatedAttention's."""
+        return self.in_pytorch(document, query, query_mask)
 
 
 class TorchGRU(nn.Module):
@@ -81,7 +97,10 @@ def reader(name: str, size: Size) -> GatedAttentionReader:
     """A reader with random weights."""
     generator = torch.Generator().manual_seed(1)
     words = torch.empty(size.vocabulary, 100).normal_(generator=generator)
-    model = GatedAttentionReader(GatedAttentionConfig(size.hops, size.hidden), words, 60, generator=generator)
+    config = GatedAttentionConfig(size.hops, size.hidden)
+    model = GatedAttentionReader(config, words, 60, generator=generator)
+    if name != NATIVE:
+        model.gated_attention = PyTorchGatedAttention(config.query_attention, config.gate, config.dropout)
     for parent in list(model.modules()):
         for child, module in list(parent.named_children()):
             if isinstance(module, BiGRU) and name != NATIVE:

@@ -12,12 +12,18 @@ class Dropout(nn.Module):
         super().__init__()
         self.dropped = round(rate * 2**16)
 
-    def forward(self, values: Tensor) -> Tensor:
-        """Any shape, unchanged; one number from torch's generator decides what is dropped."""
+    def draws(self, values: Tensor) -> Tensor | None:
+        """16 random bits for each number, which one number of torch's generator decides; None where none is dropped."""
         if not self.training or self.dropped == 0:
-            return values
+            return None
         seed = int(torch.randint(2**62, ()))
         bits = np.random.SFC64(seed).random_raw(-(-values.numel() // 4)).view(np.int16)[: values.numel()]
-        keep = torch.from_numpy(bits) >= self.dropped - 2**15
-        scale = keep.to(values) * (2**16 / (2**16 - self.dropped))
-        return values * scale.view_as(values)
+        return torch.from_numpy(bits).view(values.shape)
+
+    def forward(self, values: Tensor) -> Tensor:
+        """Any shape, unchanged."""
+        draws = self.draws(values)
+        if draws is None:
+            return values
+        keep = draws.to(values.device) >= self.dropped - 2**15
+        return values * (keep.to(values) * (2**16 / (2**16 - self.dropped)))

@@ -3,8 +3,10 @@
 from collections.abc import Callable
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from gareader.nn import attention_kernel, native
+from gareader.nn.dropout import Dropout
 from gareader.nn.gru import final_states
 
 
@@ -29,3 +31,34 @@ GATES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "add": lambda d, q: d + q,
     "concatenate": lambda d, q: torch.cat([d, q], dim=-1),
 }
+
+
+class GatedAttention(nn.Module):
+    """X = GA(D, Q): each document token gated by its view of the query, eqs. 4 to 6, then dropout."""
+
+    def __init__(self, query_attention: str, gate: str, dropout: float) -> None:
+        super().__init__()
+        self.attend = QUERY_ATTENTIONS[query_attention]
+        self.gate = GATES[gate]
+        self.dropout = Dropout(dropout)
+        self.has_kernel = (query_attention, gate) == ("token", "multiply")
+
+    def forward(
+        self, document: Tensor, query: Tensor | None, query_mask: Tensor, *, attention: bool = False
+    ) -> tuple[Tensor, Tensor | None]:
+        """(B, D, 2H), (B, Q, 2H), (B, Q) → X (B, D, 2H or 4H), and α (B, D, Q) if there is one.
+
+        No gradient goes through α unless `attention` says that it is wanted.
+        """
+        kernel = self.has_kernel and not (attention and torch.is_grad_enabled()) and native.usable(document, query_mask)
+        if kernel and query is not None:
+            draws = self.dropout.draws(document)
+            return attention_kernel.gated_attention(document, query, query_mask, draws, self.dropout.dropped)
+        return self.in_pytorch(document, query, query_mask)
+
+    def in_pytorch(self, document: Tensor, query: Tensor | None, query_mask: Tensor) -> tuple[Tensor, Tensor | None]:
+        """The same, clearly: on any device, in any precision."""
+        if self.attend is None or query is None:
+            return self.dropout(document), None
+        view, alpha = self.attend(document, query, query_mask)  # (B, D, 2H)  q̃_i; (B, D, Q)  α_i, eq. 5
+        return self.dropout(self.gate(document, view)), alpha  # (B, D, 2H or 4H)  x_i, eq. 6

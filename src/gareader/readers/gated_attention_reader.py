@@ -14,9 +14,8 @@ from torch.nn import functional
 
 from gareader.batching import Batch
 from gareader.errors import ConfigError, did_you_mean
-from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import CharacterEmbedding, TokenEmbedding
-from gareader.nn.gated_attention import GATES, QUERY_ATTENTIONS
+from gareader.nn.gated_attention import GATES, QUERY_ATTENTIONS, GatedAttention
 from gareader.nn.gru import CELLS, BiGRU, at_position
 from gareader.nn.pointer_sum import pointer_sum
 from gareader.readers.output import ReaderOutput
@@ -74,21 +73,20 @@ class GatedAttentionReader(nn.Module):
         """`words` is the word table L, `characters` the size of the alphabet, `generator` draws the first weights."""
         super().__init__()
         self.config = config
-        self.attend = QUERY_ATTENTIONS[config.query_attention]
-        self.gate = GATES[config.gate]
+        self.asks = config.query_attention != "none"
         letters = CharacterEmbedding(characters, cell=config.cell, generator=generator) if config.characters else None
         self.embed = TokenEmbedding(words, letters, update_words=config.update_words)
         token = words.shape[1] + (letters.width if letters else 0)  # E
-        gated = 4 * config.hidden if self.attend and config.gate == "concatenate" else 2 * config.hidden
+        gated = 4 * config.hidden if self.asks and config.gate == "concatenate" else 2 * config.hidden
         document_inputs = [token] + [gated] * (config.hops - 1)
         document_inputs[-1] += 2 if config.feature else 0
-        query_inputs = [token] * (config.hops if self.attend else 1)
+        query_inputs = [token] * (config.hops if self.asks else 1)
         self.document_grus, self.query_grus = (
             nn.ModuleList(BiGRU(width, config.hidden, config.cell, generator=generator) for width in widths)
             for widths in (document_inputs, query_inputs)
         )
         self.feature = nn.Parameter(torch.empty(2, 2).normal_(0, 0.01, generator=generator)) if config.feature else None
-        self.dropout = Dropout(config.dropout)
+        self.gated_attention = GatedAttention(config.query_attention, config.gate, config.dropout)
 
     def forward(self, batch: Batch, *, attention: bool = False) -> ReaderOutput:
         """Log-probabilities of the candidates; with `attention`, also what led to them."""
@@ -100,13 +98,12 @@ class GatedAttentionReader(nn.Module):
         hop_attention = []
         for k in range(self.config.hops - 1):
             states = self.document_grus[k](inputs, batch.document_mask, words)  # (B, D, 2H)  D^(k), eq. 2
-            if self.attend is not None:
-                asked = self.query_grus[k](query, batch.query_mask)  # (B, Q, 2H)  Q^(k), eq. 3
-                view, alpha = self.attend(states, asked, batch.query_mask)  # (B, D, 2H)  q̃_i; (B, D, Q)  α_i, eq. 5
-                states = self.gate(states, view)  # (B, D, 2H or 4H)  x_i, eq. 6
-                if attention and alpha is not None:
-                    hop_attention.append(alpha)
-            inputs, words = self.dropout(states), None  # X^(k), eq. 4
+            asked = self.query_grus[k](query, batch.query_mask) if self.asks else None  # (B, Q, 2H)  Q^(k), eq. 3
+            # (B, D, 2H or 4H)  X^(k), eqs. 4 to 6; (B, D, Q)  α
+            inputs, alpha = self.gated_attention(states, asked, batch.query_mask, attention=attention)
+            words = None
+            if attention and alpha is not None:
+                hop_attention.append(alpha)
 
         if self.feature is not None:
             shared = functional.embedding(in_query(batch).long(), self.feature)  # (B, D, 2)

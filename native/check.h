@@ -1,0 +1,27 @@
+/* What the checks of the kernels share. */
+#ifndef GAREADER_CHECK_H
+#define GAREADER_CHECK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int64_t n_t;
+
+/* Arrays of exactly their size, so that the sanitizer sees a step beyond; NaN, so that what was never written shows. */
+void *array(n_t count, size_t size);
+float *floats(n_t count);
+double *doubles(n_t count);
+
+double uniform(void); /* between 0 and 1 */
+double normal(void);  /* mean 0, deviation 1 */
+
+int same_floats(const float *a, const float *b, n_t count);
+double largest_error(const float *found, const double *exact, n_t count);
+
+/* Counts a check, and says whether it was good. */
+int count_check(int good);
+
+void check_gru(void);
+void check_attention(void);
+
+#endif

@@ -1,0 +1,171 @@
+/* Gated attention, forward and backward; a part of simd.h, which says what is defined here. */
+
+/* e to the power x, for x up to 0: 2^n times a polynomial of the rest, off by at most 2e-7 of itself. */
+INLINE V NAME(exp)(V x) {
+    const VI tiny = x < -87.0f;
+    x = NAME(choose)(tiny, (V){0}, x);
+    V n = (x * 1.44269504f + 12582912.0f) - 12582912.0f; /* rounded to a whole number */
+    V r = x - n * 0.693359375f + n * 2.12194440e-4f, p = r * (1.0f / 720) + 1.0f / 120;
+    p = p * r + 1.0f / 24;
+    p = p * r + 1.0f / 6;
+    p = p * r + 0.5f;
+    p = p * r + 1.0f;
+    p = p * r + 1.0f;
+    VI power = (__builtin_convertvector(n, VI) + 127) << 23;
+    return NAME(choose)(tiny, (V){0}, p * (V)power);
+}
+
+INLINE float NAME(sum)(V x) {
+    float sum = 0.0f;
+    UNROLL for (int i = 0; i < VECTOR; i++) sum += x[i];
+    return sum;
+}
+
+/* A query as the products read it: its transpose, the query itself, and −∞ for the words that are not there. */
+typedef struct {
+    float *transposed; /* panels of (width, columns) */
+    float *rows;       /* panels of (asked, wide) */
+    float *bias;       /* (columns,) */
+    n_t wide;          /* width, rounded up to LANES */
+} NAME(query);
+
+/* Rows of `width` floats, `row` apart, as panels; what they lack to whole panels is zero. */
+static void NAME(pack_rows)(float *to, const float *from, n_t row, n_t rows, n_t width) {
+    for (n_t j = 0; j < width; j += PANEL) {
+        const n_t real = least(PANEL, width - j);
+        for (n_t k = 0; k < rows; k++, to += PANEL) {
+            if (real == PANEL) {
+                store(to, load(from + k * row + j));
+                store(to + VECTOR, load(from + k * row + j + VECTOR));
+            } else {
+                for (n_t i = 0; i < PANEL; i++) to[i] = i < real ? from[k * row + j + i] : 0.0f;
+            }
+        }
+    }
+}
+
+static NAME(query) NAME(pack_query)(const gated_t *g, n_t document, float *scratch) {
+    const n_t wide = round_up(g->width, LANES);
+    NAME(query) q = {scratch, scratch + g->columns * g->width, 0, wide};
+    q.bias = q.rows + g->asked * wide;
+    const float *query = g->query + document * g->asked * g->width;
+    for (n_t word = 0; word < g->columns; word++) {
+        float *to = q.transposed + word / PANEL * PANEL * g->width + word % PANEL;
+        for (n_t k = 0; k < g->width; k++) to[k * PANEL] = word < g->asked ? query[word * g->width + k] : 0.0f;
+        q.bias[word] = word < g->asked && g->mask[document * g->asked + word] ? 0.0f : -__builtin_inff();
+    }
+    NAME(pack_rows)(q.rows, query, g->width, g->asked, g->width);
+    return q;
+}
+
+static void NAME(softmax)(float *row, n_t columns) {
+    V most = load(row), sums = {0};
+    for (n_t j = VECTOR; j < columns; j += VECTOR) most = NAME(choose)(load(row + j) > most, load(row + j), most);
+    float top = most[0];
+    UNROLL for (int i = 1; i < VECTOR; i++) top = most[i] > top ? most[i] : top;
+    for (n_t j = 0; j < columns; j += VECTOR) {
+        V power = NAME(exp)(load(row + j) - top);
+        store(row + j, power);
+        sums += power;
+    }
+    const float share = 1.0f / NAME(sum)(sums);
+    for (n_t j = 0; j < columns; j += VECTOR) store(row + j, load(row + j) * share);
+}
+
+/* α Q of some tokens: what each of them sees of the query. */
+static void NAME(views)(const gated_t *g, const NAME(query) * q, const float *alpha, n_t tokens, float *view) {
+    NAME(product)(tokens, alpha, g->columns, q->rows, g->asked * PANEL, g->asked, view, q->wide, q->wide,
+                  (const float *)0, 0);
+}
+
+/* What the numbers behind the gate are multiplied with: zero where they are dropped. */
+INLINE V NAME(kept)(const gated_t *g, n_t at) {
+    typedef int16_t draws __attribute__((vector_size(VECTOR * 2), aligned(2), may_alias));
+    if (!g->draws) return (V){0} + 1.0f;
+    const VI draw = __builtin_convertvector(*(const draws *)(g->draws + at), VI);
+    return NAME(choose)(draw < (int32_t)g->threshold, (V){0}, (V){0} + g->scale);
+}
+
+INLINE float NAME(kept_one)(const gated_t *g, n_t at) {
+    return !g->draws ? 1.0f : g->draws[at] < g->threshold ? 0.0f : g->scale;
+}
+
+/* X of one token. */
+static void NAME(gate_token)(const gated_t *g, n_t token, const float *seen) {
+    const n_t at = token * g->width;
+    n_t j = 0;
+    for (; j + VECTOR <= g->width; j += VECTOR) {
+        store(g->out + at + j, load(g->document + at + j) * load(seen + j) * NAME(kept)(g, at + j));
+    }
+    for (; j < g->width; j++) g->out[at + j] = g->document[at + j] * seen[j] * NAME(kept_one)(g, at + j);
+}
+
+/* The gradient of a token's state behind the gate, and in place of what it saw the gradient of that. */
+static void NAME(gate_token_gradient)(const gated_t *g, n_t token, float *seen) {
+    const n_t at = token * g->width;
+    n_t j = 0;
+    for (; j + VECTOR <= g->width; j += VECTOR) {
+        const V d = load(g->d_out + at + j) * NAME(kept)(g, at + j);
+        store(g->d_document + at + j, d * load(seen + j));
+        store(seen + j, d * load(g->document + at + j));
+    }
+    for (; j < g->width; j++) {
+        const float d = g->d_out[at + j] * NAME(kept_one)(g, at + j);
+        g->d_document[at + j] = d * seen[j];
+        seen[j] = d * g->document[at + j];
+    }
+}
+
+static void NAME(gate)(const gated_t *g, n_t document, n_t first, n_t end, float *scratch) {
+    const NAME(query) q = NAME(pack_query)(g, document, scratch);
+    float *view = q.bias + g->columns;
+    for (n_t some; first < end; first += some) {
+        some = least(GATED_TOKENS, end - first);
+        const n_t token = document * g->tokens + first;
+        float *alpha = g->alpha + token * g->columns;
+        NAME(product)(some, g->document + token * g->width, g->width, q.transposed, g->width * PANEL, g->width, alpha,
+                      g->columns, g->columns, q.bias, 0);
+        for (n_t i = 0; i < some; i++) NAME(softmax)(alpha + i * g->columns, g->columns);
+        NAME(views)(g, &q, alpha, some, view);
+        for (n_t i = 0; i < some; i++) NAME(gate_token)(g, token + i, view + i * q.wide);
+    }
+}
+
+/* The query's gradient += Aᵀ B over some tokens: A (tokens, columns), B (tokens, width), which is packed first. */
+static void NAME(add_to_query)(const gated_t *g, n_t tokens, const float *a, const float *b, n_t b_row, float *packed,
+                               float *d_query, n_t wide) {
+    NAME(pack_rows)(packed, b, b_row, tokens, g->width);
+    NAME(multiply)(g->asked, a, 1, g->columns, packed, tokens * PANEL, tokens, d_query, wide, wide, (const float *)0, 1);
+}
+
+static void NAME(gate_gradient)(const gated_t *g, n_t document, float *scratch) {
+    const NAME(query) q = NAME(pack_query)(g, document, scratch);
+    float *view = q.bias + g->columns, *d_query = view + GATED_TOKENS * q.wide;
+    float *d_alpha = d_query + g->asked * q.wide, *packed = d_alpha + GATED_TOKENS * g->columns;
+    for (n_t i = 0; i < g->asked * q.wide; i++) d_query[i] = 0.0f;
+    for (n_t first = 0, some; first < g->tokens; first += some) {
+        some = least(GATED_TOKENS, g->tokens - first);
+        const n_t token = document * g->tokens + first;
+        const float *alpha = g->alpha + token * g->columns, *d = g->document + token * g->width;
+        NAME(views)(g, &q, alpha, some, view);
+        for (n_t i = 0; i < some; i++) NAME(gate_token_gradient)(g, token + i, view + i * q.wide);
+        NAME(product)(some, view, q.wide, q.transposed, g->width * PANEL, g->width, d_alpha, g->columns, g->columns,
+                      (const float *)0, 0);
+        NAME(add_to_query)(g, some, alpha, view, q.wide, packed, d_query, q.wide);
+        for (n_t i = 0; i < some; i++) { /* the gradient of the softmax's input, in place */
+            const float *a = alpha + i * g->columns;
+            float *da = d_alpha + i * g->columns;
+            V sums = {0};
+            for (n_t j = 0; j < g->columns; j += VECTOR) sums += load(a + j) * load(da + j);
+            const float mean = NAME(sum)(sums);
+            for (n_t j = 0; j < g->columns; j += VECTOR) store(da + j, load(a + j) * (load(da + j) - mean));
+        }
+        NAME(product)(some, d_alpha, g->columns, q.rows, g->asked * PANEL, g->asked, g->d_document + token * g->width,
+                      g->width, g->width, (const float *)0, 1);
+        NAME(add_to_query)(g, some, d_alpha, d, g->width, packed, d_query, q.wide);
+    }
+    for (n_t word = 0; word < g->asked; word++) {
+        float *to = g->d_query + (document * g->asked + word) * g->width;
+        for (n_t j = 0; j < g->width; j++) to[j] = d_query[word * q.wide + j];
+    }
+}

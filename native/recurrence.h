@@ -1,0 +1,370 @@
+/* The GRU, forward and backward; a part of simd.h, which says what is defined here. */
+
+/* ---- some steps, for all rows ---- */
+
+/* A stretch of steps of one direction, for some rows of the batch. */
+typedef struct {
+    n_t direction, first, rows; /* of the batch */
+    n_t begin, end;             /* steps, counted as this direction takes them */
+    float *gates;               /* of row `first` at the lowest position of the stretch */
+    n_t row_stride;             /* from there to the next row of the batch */
+} NAME(stretch);
+
+/* The position that this direction reads at a step. */
+INLINE n_t NAME(position)(const gru_t *g, n_t direction, n_t step) {
+    return direction ? g->steps - 1 - step : step;
+}
+
+INLINE n_t NAME(lowest)(const gru_t *g, const NAME(stretch) * s) {
+    return s->direction ? g->steps - s->end : s->begin;
+}
+
+INLINE float *NAME(gates_at)(const gru_t *g, const NAME(stretch) * s, n_t i, n_t position) {
+    return s->gates + i * s->row_stride + (position - NAME(lowest)(g, s)) * g->slots * g->width;
+}
+
+/* W x + b for `count` rows of x and one panel of columns. */
+INLINE void NAME(input_panel)(const gru_t *g, n_t direction, n_t column, const float *x, n_t count, float *to, n_t row) {
+    const n_t columns = 3 * g->width, blocks = (g->inputs + BLOCK_DEPTH - 1) / BLOCK_DEPTH;
+    const float *w = g->packed_w + (direction * columns + column) * g->inputs;
+    const float *bias = g->packed_bias + direction * columns + column;
+    for (n_t block = 0; block < blocks; block++) {
+        n_t from = g->inputs * block / blocks, end = g->inputs * (block + 1) / blocks;
+        NAME(product)(count, x + from, g->inputs, w + from * PANEL, 0, end - from, to, row, PANEL,
+                      block ? (const float *)0 : bias, block > 0);
+    }
+}
+
+static void NAME(fill_table)(const gru_t *g, n_t first, n_t end) {
+    for (n_t direction = 0; direction < 2; direction++) {
+        float *to = g->table + (direction * g->rows + first) * 3 * g->width;
+        for (n_t j = 0; j < 3 * g->width; j += PANEL) {
+            NAME(input_panel)(g, direction, j, g->x + first * g->inputs, end - first, to + j, 3 * g->width);
+        }
+    }
+}
+
+/* gates = W x + b */
+static void NAME(inputs)(const gru_t *g, const NAME(stretch) * s) {
+    const n_t row = g->slots * g->width, steps = s->end - s->begin;
+    if (g->words) {
+        for (n_t i = 0; i < s->rows; i++) {
+            const int64_t *words = g->words + (s->first + i) * g->steps + NAME(lowest)(g, s);
+            for (n_t step = 0; step < steps; step++) {
+                const float *from = g->table + (s->direction * g->rows + words[step]) * 3 * g->width;
+                float *to = s->gates + i * s->row_stride + step * row;
+                for (n_t j = 0; j < 3 * g->width; j += VECTOR) store(to + j, load(from + j));
+            }
+        }
+        return;
+    }
+    for (n_t j = 0; j < 3 * g->width; j += PANEL) { /* all tokens for one panel, then the next one */
+        for (n_t i = 0; i < s->rows; i++) {
+            const float *x = g->x + ((s->first + i) * g->steps + NAME(lowest)(g, s)) * g->inputs;
+            NAME(input_panel)(g, s->direction, j, x, steps, s->gates + i * s->row_stride + j, row);
+        }
+    }
+}
+
+/* dX = dG Wᵀ, over both directions */
+static void NAME(input_gradient)(const gru_t *g, n_t first, n_t end) {
+    const n_t depth = 3 * g->width, blocks = (depth + BLOCK_DEPTH - 1) / BLOCK_DEPTH;
+    for (n_t d = 0; d < 2; d++) {
+        const float *w = g->packed_w + d * round_up(g->inputs, PANEL) * depth;
+        const float *gradient = g->d_table + (d * g->rows + first) * g->d_table_row;
+        for (n_t block = 0; block < blocks; block++) {
+            n_t from = depth * block / blocks, to = depth * (block + 1) / blocks;
+            NAME(product)(end - first, gradient + from, g->d_table_row, w + from * PANEL, depth * PANEL, to - from,
+                          g->d_x + first * g->inputs, g->inputs, g->inputs, (const float *)0, d + block > 0);
+        }
+    }
+}
+
+/* The state that came into a step, wherever the last token before it was; null for zeros. */
+INLINE const float *NAME(state_before)(const gru_t *g, n_t direction, n_t row, n_t step) {
+    do step--;
+    while (step >= 0 && !g->mask[row * g->steps + NAME(position)(g, direction, step)]);
+    if (step < 0) return 0;
+    return g->out + ((row * g->steps + NAME(position)(g, direction, step)) * 2 + direction) * g->hidden;
+}
+
+/* Copy rows `from` … `from + count` of A's transpose, whose rows are at `sources` (null: zeros), for product_packed. */
+static void NAME(pack_left)(float *a, const float *const *sources, n_t tokens, n_t from, n_t count) {
+    for (n_t some = 0; some < tokens; some += 16) { /* few tokens at a time: read and written in the nearest cache */
+        for (n_t i = 0; i < count; i += TILE_ROWS) {
+            n_t real = least(TILE_ROWS, count - i), end = least(some + 16, tokens);
+            for (n_t k = some; k < end; k++) {
+                float *to = a + i * tokens + k * TILE_ROWS;
+                const float *source = sources[k] ? sources[k] + from + i : 0;
+                if (source && real == TILE_ROWS) {
+                    for (n_t j = 0; j < TILE_ROWS; j++) to[j] = source[j];
+                } else {
+                    for (n_t j = 0; j < TILE_ROWS; j++) to[j] = source && j < real ? source[j] : 0.0f;
+                }
+            }
+        }
+    }
+}
+
+/* `columns` columns of a weight gradient += Aᵀ B over the tokens of a stretch; B is packed, A's rows at `sources`. */
+static void NAME(add_gradient)(float *d_weights, n_t stride, const float *const *sources, n_t rows, const float *b,
+                               n_t tokens, n_t columns, float *a) {
+    for (n_t from = 0; from < rows; from += BLOCK_WEIGHTS) {
+        n_t count = least(BLOCK_WEIGHTS, rows - from);
+        NAME(pack_left)(a, sources, tokens, from, count);
+        for (n_t j = 0; j < columns; j += PANEL) {
+            for (n_t i = 0; i < count; i += TILE_ROWS) {
+                NAME(product_packed)(least(TILE_ROWS, count - i), a + i * tokens, b + j * tokens, tokens * PANEL,
+                                     tokens, d_weights + (from + i) * stride + j, stride, PANEL, 1);
+            }
+        }
+    }
+}
+
+/* Pack rows for the right side of add_gradient: `columns` floats of each of `tokens` rows. */
+static void NAME(pack_right)(float *b, const float *const *rows, n_t tokens, n_t columns) {
+    for (n_t k = 0; k < tokens; k++) {
+        for (n_t j = 0; j < columns; j += PANEL) {
+            store(b + j * tokens + k * PANEL, load(rows[k] + j));
+            store(b + j * tokens + k * PANEL + VECTOR, load(rows[k] + j + VECTOR));
+        }
+    }
+}
+
+/* Add what some rows give to the gradients of W and b; `b` holds the packed gradients of their gates. */
+static void NAME(input_weights)(const gru_t *g, const float *const *x, const float *const *d, const float *b,
+                                n_t tokens, float *d_weights, float *a) {
+    float *d_bias = d_weights + (g->inputs + g->hidden) * 3 * g->width;
+    for (n_t k = 0; k < tokens; k++) {
+        for (n_t j = 0; j < 3 * g->width; j += VECTOR) store(d_bias + j, load(d_bias + j) + load(d[k] + j));
+    }
+    NAME(add_gradient)(d_weights, 3 * g->width, x, g->inputs, b, tokens, 3 * g->width, a);
+}
+
+static void NAME(table_weights)(const gru_t *g, n_t direction, n_t first, n_t end, float *d_weights, float *scratch) {
+    const n_t tokens = end - first;
+    const float *x[BLOCK_TOKENS + TILE_ROWS] = {0}, *d[BLOCK_TOKENS + TILE_ROWS] = {0};
+    float *b = scratch, *a = b + tokens * 3 * g->width;
+    for (n_t k = 0; k < tokens; k++) {
+        x[k] = g->x + (first + k) * g->inputs;
+        d[k] = g->d_table + (direction * g->rows + first + k) * g->d_table_row;
+    }
+    NAME(pack_right)(b, d, tokens, 3 * g->width);
+    NAME(input_weights)(g, x, d, b, tokens, d_weights, a);
+}
+
+/* Add what a stretch gives to the gradients of U and, without words, of W and b; `resets` holds r ⊙ h of its tokens. */
+static void NAME(stretch_weights)(const gru_t *g, const NAME(stretch) * s, const float *resets, float *d_weights,
+                                  float *scratch) {
+    const n_t steps = s->end - s->begin, tokens = steps * s->rows, width = g->width;
+    const float *left[BLOCK_TOKENS + TILE_ROWS] = {0}, *d[BLOCK_TOKENS + TILE_ROWS] = {0};
+    float *b = scratch, *a = b + tokens * g->slots * width, *d_u = d_weights + g->inputs * 3 * width;
+    for (n_t k = 0; k < tokens; k++) {
+        n_t row = s->first + k / steps, position = NAME(lowest)(g, s) + k % steps;
+        d[k] = NAME(gates_at)(g, s, k / steps, position);
+        left[k] = g->x + (row * g->steps + position) * g->inputs;
+    }
+    NAME(pack_right)(b, d, tokens, g->slots * width);
+    if (!g->words) NAME(input_weights)(g, left, d, b, tokens, d_weights, a);
+    for (n_t k = 0; k < tokens; k++) {
+        n_t row = s->first + k / steps, position = NAME(lowest)(g, s) + k % steps;
+        n_t step = NAME(position)(g, s->direction, position); /* its own inverse */
+        n_t real = g->mask[row * g->steps + position];
+        left[k] = real ? NAME(state_before)(g, s->direction, row, step) : (const float *)0;
+    }
+    NAME(add_gradient)(d_u, 3 * width, left, g->hidden, b, tokens, 2 * width, a);
+    if (g->cell == PAPER) {
+        for (n_t k = 0; k < tokens; k++) left[k] = resets + k * width;
+    }
+    NAME(add_gradient)(d_u + 2 * width, 3 * width, left, g->hidden, b + (g->slots - 1) * width * tokens, tokens, width,
+                       a);
+}
+
+/* ---- one step after the other ---- */
+
+static void NAME(forward_steps)(const gru_t *g, const NAME(stretch) * s, float *state, float *scratch) {
+    const n_t rows = s->rows, width = g->width, hidden = g->hidden, u_panel = hidden * PANEL;
+    const float *u = g->packed_u + s->direction * 3 * width * hidden;
+    float *reset = scratch, *product = reset + rows * width;
+    for (n_t step = s->begin; step < s->end; step++) {
+        const n_t position = NAME(position)(g, s->direction, step);
+        if (g->cell == PAPER) {
+            NAME(product)(rows, state, width, u, u_panel, hidden, product, 3 * width, 2 * width, (const float *)0, 0);
+            for (n_t i = 0; i < rows; i++) {
+                float *r = NAME(gates_at)(g, s, i, position), *z = r + width;
+                const float *p = product + i * 3 * width, *h = state + i * width;
+                for (n_t j = 0; j < width; j += VECTOR) {
+                    V reset_gate = NAME(sigmoid)(load(r + j) + load(p + j));
+                    store(r + j, reset_gate);
+                    store(z + j, NAME(sigmoid)(load(z + j) + load(p + width + j)));
+                    store(reset + i * width + j, reset_gate * load(h + j));
+                }
+            }
+            NAME(product)(rows, reset, width, u + 2 * width * hidden, u_panel, hidden, product + 2 * width, 3 * width,
+                          width, (const float *)0, 0);
+        } else {
+            NAME(product)(rows, state, width, u, u_panel, hidden, product, 3 * width, 3 * width, (const float *)0, 0);
+        }
+        for (n_t i = 0; i < rows; i++) {
+            const n_t token = (s->first + i) * g->steps + position;
+            float *r = NAME(gates_at)(g, s, i, position), *z = r + width, *candidate = z + width;
+            float *kept = candidate + width, *h = state + i * width, *out = g->out + (token * 2 + s->direction) * hidden;
+            const float *p = product + i * 3 * width;
+            if (!g->mask[token]) {
+                for (n_t j = 0; j < hidden; j++) out[j] = 0.0f;
+                continue;
+            }
+            for (n_t j = 0; j < width; j += VECTOR) {
+                V old = load(h + j), last = load(p + 2 * width + j), c;
+                if (g->cell == PAPER) {
+                    c = NAME(tanh)(load(candidate + j) + last);
+                    store(h + j, old + load(z + j) * (c - old));
+                } else {
+                    V reset_gate = NAME(sigmoid)(load(r + j) + load(p + j));
+                    V update_gate = NAME(sigmoid)(load(z + j) + load(p + width + j));
+                    c = NAME(tanh)(load(candidate + j) + reset_gate * last);
+                    store(r + j, reset_gate);
+                    store(z + j, update_gate);
+                    store(kept + j, last);
+                    store(h + j, c + update_gate * (old - c));
+                }
+                store(candidate + j, c);
+            }
+            for (n_t j = 0; j < hidden; j++) out[j] = h[j];
+        }
+    }
+}
+
+static void NAME(backward_steps)(const gru_t *g, const NAME(stretch) * s, float *carry, float *resets, float *scratch) {
+    const n_t rows = s->rows, width = g->width, hidden = g->hidden, u_panel = 3 * width * PANEL;
+    const float *u = g->packed_u + s->direction * width * 3 * width; /* Uᵀ */
+    float *before = scratch, *d_reset = before + rows * width;
+    float *d_gates = d_reset + rows * width;   /* (rows, 3, width): what the products with Uᵀ read */
+    float *d_out = d_gates + rows * 3 * width; /* (width) */
+    for (n_t i = 0; i < rows * width; i++) before[i] = 0.0f;
+    for (n_t j = 0; j < width; j++) d_out[j] = 0.0f;
+
+    for (n_t step = s->end - 1; step >= s->begin; step--) {
+        const n_t position = NAME(position)(g, s->direction, step);
+        for (n_t i = 0; i < rows; i++) {
+            const n_t token = (s->first + i) * g->steps + position;
+            float *r = NAME(gates_at)(g, s, i, position), *z = r + width, *candidate = z + width;
+            float *kept = candidate + width, *d = d_gates + i * 3 * width, *dh = carry + i * width;
+            float *h = before + i * width;
+            if (!g->mask[token]) { /* the state passed by, and so does its gradient */
+                for (n_t j = 0; j < g->slots * width; j++) r[j] = 0.0f;
+                for (n_t j = 0; j < 3 * width; j++) d[j] = 0.0f;
+                continue;
+            }
+            const float *old = NAME(state_before)(g, s->direction, s->first + i, step);
+            const float *above = g->d_out + (token * 2 + s->direction) * hidden;
+            for (n_t j = 0; j < hidden; j++) h[j] = old ? old[j] : 0.0f;
+            for (n_t j = 0; j < hidden; j++) d_out[j] = above[j];
+            for (n_t j = 0; j < width; j += VECTOR) {
+                V dh_new = load(dh + j) + load(d_out + j);
+                V update_gate = load(z + j), c = load(candidate + j), change = c - load(h + j), dz, dc;
+                if (g->cell == PAPER) {
+                    dz = dh_new * change * update_gate * (1.0f - update_gate);
+                    dc = dh_new * update_gate * (1.0f - c * c);
+                    store(dh + j, dh_new * (1.0f - update_gate));
+                    store(d + 2 * width + j, dc);
+                } else {
+                    V reset_gate = load(r + j);
+                    dz = -dh_new * change * update_gate * (1.0f - update_gate);
+                    dc = dh_new * (1.0f - update_gate) * (1.0f - c * c);
+                    V dr = dc * load(kept + j) * reset_gate * (1.0f - reset_gate);
+                    store(dh + j, dh_new * update_gate);
+                    store(r + j, dr);
+                    store(d + j, dr);
+                    store(kept + j, dc * reset_gate);
+                    store(d + 2 * width + j, dc * reset_gate);
+                }
+                store(z + j, dz);
+                store(d + width + j, dz);
+                store(candidate + j, dc);
+            }
+        }
+        if (g->cell == PAPER) {
+            NAME(product)(rows, d_gates + 2 * width, 3 * width, u + 2 * width * PANEL, u_panel, width, d_reset, width,
+                          width, (const float *)0, 0);
+            for (n_t i = 0; i < rows; i++) {
+                float *r = NAME(gates_at)(g, s, i, position), *dh = carry + i * width;
+                float *reset = resets + (i * (s->end - s->begin) + position - NAME(lowest)(g, s)) * width;
+                const float *h = before + i * width;
+                if (!g->mask[(s->first + i) * g->steps + position]) {
+                    for (n_t j = 0; j < width; j++) reset[j] = 0.0f;
+                    continue;
+                }
+                for (n_t j = 0; j < width; j += VECTOR) {
+                    V reset_gate = load(r + j), old = load(h + j), d = load(d_reset + i * width + j);
+                    V dr = d * old * reset_gate * (1.0f - reset_gate);
+                    store(reset + j, reset_gate * old);
+                    store(dh + j, load(dh + j) + d * reset_gate);
+                    store(r + j, dr);
+                    store(d_gates + i * 3 * width + j, dr);
+                }
+            }
+            NAME(product)(rows, d_gates, 3 * width, u, u_panel, 2 * width, carry, width, width, (const float *)0, 1);
+        } else {
+            NAME(product)(rows, d_gates, 3 * width, u, u_panel, 3 * width, carry, width, width, (const float *)0, 1);
+        }
+    }
+}
+
+/* ---- a whole direction ---- */
+
+static NAME(stretch) NAME(stretch_of)(const gru_t *g, n_t direction, n_t first, n_t rows, n_t begin, n_t end) {
+    NAME(stretch) s = {direction, first, rows, begin, end, g->gates, g->steps * g->slots * g->width};
+    if (g->gates) {
+        s.gates += ((direction * g->batch + first) * g->steps + NAME(lowest)(g, &s)) * g->slots * g->width;
+    }
+    return s;
+}
+
+/* The first position behind all tokens of some rows: what follows is padding, and no work is done for it. */
+static n_t NAME(reach)(const gru_t *g, n_t first, n_t end) {
+    n_t reach = 0;
+    for (n_t row = first; row < end; row++) {
+        const uint8_t *mask = g->mask + row * g->steps;
+        for (n_t position = g->steps; position > reach; position--) {
+            if (mask[position - 1]) reach = position;
+        }
+    }
+    return reach;
+}
+
+static void NAME(forward)(const gru_t *g, n_t direction, n_t first, n_t end, float *scratch) {
+    const n_t rows = end - first, some = BLOCK_TOKENS / rows, reach = NAME(reach)(g, first, end);
+    const n_t start = direction ? g->steps - reach : 0, stop = start + reach;
+    float *state = scratch, *temporary = state + rows * g->width, *gates = temporary + 4 * rows * g->width;
+    for (n_t i = 0; i < rows * g->width; i++) state[i] = 0.0f;
+    for (n_t row = first; row < end; row++) {
+        for (n_t position = reach; position < g->steps; position++) {
+            float *out = g->out + ((row * g->steps + position) * 2 + direction) * g->hidden;
+            for (n_t j = 0; j < g->hidden; j++) out[j] = 0.0f;
+        }
+    }
+    for (n_t begin = start; begin < stop; begin += some) {
+        NAME(stretch) s = NAME(stretch_of)(g, direction, first, rows, begin, least(begin + some, stop));
+        if (!g->gates) s.gates = gates, s.row_stride = some * g->slots * g->width + APART;
+        NAME(inputs)(g, &s);
+        NAME(forward_steps)(g, &s, state, temporary);
+    }
+}
+
+static void NAME(backward)(const gru_t *g, n_t direction, n_t first, n_t end, float *d_weights, float *scratch) {
+    const n_t rows = end - first, some = BLOCK_TOKENS / rows, width = g->width, reach = NAME(reach)(g, first, end);
+    const n_t start = direction ? g->steps - reach : 0, stop = start + reach;
+    float *carry = scratch, *temporary = carry + rows * width, *resets = temporary + (5 * rows + 1) * width;
+    float *packed = resets + some * rows * width;
+    for (n_t i = 0; i < rows * width; i++) carry[i] = 0.0f;
+    for (n_t row = first; row < end; row++) {
+        float *gates = g->gates + (direction * g->batch + row) * g->steps * g->slots * width;
+        for (n_t i = reach * g->slots * width; i < g->steps * g->slots * width; i++) gates[i] = 0.0f;
+    }
+    for (n_t last = stop; last > start; last -= least(some, last - start)) {
+        NAME(stretch) s = NAME(stretch_of)(g, direction, first, rows, last - least(some, last - start), last);
+        NAME(backward_steps)(g, &s, carry, resets, temporary);
+        NAME(stretch_weights)(g, &s, resets, d_weights, packed);
+    }
+}

@@ -1,0 +1,79 @@
+"""Native gated attention and its place in autograd."""
+
+import ctypes
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from gareader.nn import native
+
+
+class _Shape(ctypes.Structure):
+    _fields_ = [
+        (name, ctypes.c_int64)
+        for name in ("batch", "tokens", "asked", "width", "dropped", "threads", "instruction_set")
+    ]
+
+
+def gated_attention(
+    document: Tensor,
+    query: Tensor,
+    query_mask: Tensor,
+    draws: Tensor | None,
+    dropped: int,
+    instruction_set: int = 0,
+) -> tuple[Tensor, Tensor]:
+    """D ⊙ (α Q), less what is dropped, and α: (B, D, 2H) and (B, D, Q); no gradient goes through α.
+
+    A number is dropped where its 16 random bits in `draws` are among the lowest `dropped` of 65,536.
+    """
+    batch, tokens, width = document.shape
+    asked = query.shape[1]
+    native.check(
+        {
+            "document": (document, torch.float32, (batch, tokens, width)),
+            "query": (query, torch.float32, (batch, asked, width)),
+            "query mask": (query_mask, torch.bool, (batch, asked)),
+            "draws": (draws, torch.int16, (batch, tokens, width)),
+        }
+    )
+    out, alpha = _GatedAttention.apply(  # type: ignore[no-untyped-call]
+        document, query, query_mask, draws, dropped, instruction_set
+    )
+    return out, alpha[:, :, :asked]
+
+
+class _GatedAttention(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        document: Tensor,
+        query: Tensor,
+        query_mask: Tensor,
+        draws: Tensor | None,
+        dropped: int,
+        instruction_set: int,
+    ) -> tuple[Tensor, Tensor]:
+        document, query, query_mask = document.contiguous(), query.contiguous(), query_mask.contiguous()
+        draws = None if draws is None else draws.contiguous()
+        batch, tokens, width = document.shape
+        asked = query.shape[1]
+        shape = _Shape(batch, tokens, asked, width, dropped, torch.get_num_threads(), instruction_set)
+        out = torch.empty_like(document)
+        alpha = document.new_empty(batch, tokens, native.loaded_library().gate_columns(asked))
+        native.call("gate_forward", shape, document, query, query_mask, draws, alpha, out)
+        ctx.save_for_backward(document, query, query_mask, draws, alpha)
+        ctx.shape = shape
+        ctx.mark_non_differentiable(alpha)
+        return out, alpha
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+        document, query, query_mask, draws, alpha = ctx.saved_tensors
+        d_document, d_query = torch.empty_like(document), torch.empty_like(query)
+        saved = document, query, query_mask, draws, alpha
+        native.call("gate_backward", ctx.shape, *saved, gradient.contiguous(), d_document, d_query)
+        return d_document, d_query, None, None, None, None
