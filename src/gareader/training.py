@@ -118,7 +118,7 @@ class Run:
         self.lengths = lengths
         self.on_metrics = on_metrics
         self.weights = {name: p for name, p in self.reader.named_parameters() if p.requires_grad}
-        self.adam = torch.optim.Adam(self.weights.values(), lr=config.learning_rate)
+        self.adam = torch.optim.Adam(self.weights.values(), lr=config.learning_rate, fused=True)
         self.position = Position()
         self.window: list[dict[str, float]] = []  # what was measured since the last line of metrics
 
