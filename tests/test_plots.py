@@ -6,7 +6,8 @@ import sys
 import pytest
 
 from gareader.errors import GareaderError
-from gareader.plots import COLOURS, learning_curves, read_metrics, save
+from gareader.plots import COLOURS, learning_curves, save
+from gareader.plots.curves import read_metrics
 from gareader.significance import wilson_interval
 from gareader.training import METRICS
 

@@ -1,7 +1,9 @@
 """Example, the one door for data, and Prediction, what comes out: words and numbers, no tensors."""
 
 from dataclasses import dataclass, replace
+from importlib import import_module
 from math import exp, fsum, inf, log
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,6 +100,11 @@ class Prediction:
         powers = [(value - top) / temperature for value in self.log_probabilities]
         total = log(fsum(map(exp, powers)))
         return replace(self, log_probabilities=tuple(power - total for power in powers))
+
+    def plot(self, path: Path | str) -> None:
+        """Draw where the reader looked: a PNG, SVG or PDF file, as its ending says (needs the extra `plot`)."""
+        plots = import_module("gareader.plots")  # by name: pictures stand above examples
+        plots.save(plots.attention_figure(self), Path(path))
 
     def __str__(self) -> str:
         ranking = self.ranking

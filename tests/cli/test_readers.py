@@ -132,3 +132,39 @@ def test_a_corpus_without_answers_measures_nothing(trained, gareader, tmp_path, 
     code, _, err = gareader(command, trained / "run" / BEST, *rest, corpus)
     assert code == 1
     assert "no question has a known answer" in err
+
+
+def test_pictures_of_the_attention(trained, gareader, tmp_path, monkeypatch):
+    reader, corpus = trained / "run" / BEST, trained / "validation.arrow"
+    for number, arguments in enumerate(
+        (
+            ["--corpus", corpus, "--id", "3"],
+            ["--corpus", corpus],
+            ["--document", tmp_path / "a.txt", "--query", "XXXXX has"],
+        )
+    ):
+        (tmp_path / "a.txt").write_text("Ann has the lamp. Ben has the drum.")
+        out = tmp_path / f"{number}.png"
+        code, printed, err = gareader("plot", "attention", "--reader", reader, *arguments, "--out", out)
+        assert (code, printed, err) == (0, f"{out}\n", "")
+        assert out.read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "0.png").read_bytes() != (tmp_path / "1.png").read_bytes()
+    assert "there is no question 'nine'" in gareader("plot", "attention", "--corpus", corpus, "--id", "nine")[2]
+    for arguments in ([], ["--document", "a.txt"], ["--document", "a.txt", "--query", "XXXXX", "--id", "3"]):
+        code, _, err = gareader("plot", "attention", *arguments)
+        assert code == 1
+        assert "give --document and --query, or --corpus" in err
+
+
+def test_a_picture_of_readers_side_by_side(trained, gareader, tmp_path):
+    results = tmp_path / "results.jsonl"
+    for _ in range(2):
+        gareader("evaluate", trained / "run" / BEST, trained / "validation.arrow", "--results", results)
+    assert [json.loads(line)["examples"] for line in results.read_text().splitlines()] == [60, 60]
+    assert gareader("plot", "compare", results, "--out", tmp_path / "compare.svg")[0] == 0
+    assert (tmp_path / "compare.svg").stat().st_size > 3000
+    for wrong, message in (("", "holds no results"), ('{"reader": "a"}\n', ":1: no result of a reader"), ("{", ":1:")):
+        results.write_text(wrong)
+        code, _, err = gareader("plot", "compare", results)
+        assert code == 1
+        assert message in err

@@ -8,11 +8,15 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 from cyclopts.validators import Number
 from rich.console import Console
+from rich.text import Text
 
 from gareader.cli.app import Json, Skipped, app
 from gareader.errors import CorpusError, GareaderError
-from gareader.examples import Prediction
+from gareader.examples import Example, Prediction
 from gareader.pretrained import DEFAULT
+
+SHADES = (0.1, "bold black on bright_yellow"), (0.03, "black on yellow"), (0.01, "yellow")
+"""How a word is shown that has so much of the attention."""
 
 
 @app.command
@@ -56,12 +60,19 @@ def answer(
     if batch is not None:
         answer_batch(found, batch, top)
         return
-    choices = None if candidates is None else [choice for choice in candidates.split("|") if choice.strip()]
-    prediction = found.answer(read_text(source(str(document))), str(query), choices)
+    prediction = found.answer_example(asked(str(document), str(query), candidates))
     if as_json:
         print(json.dumps(record(prediction, top), ensure_ascii=False))
     else:
         print_ranking(prediction, top)
+
+
+def asked(document: str, query: str, candidates: str | None) -> Example:
+    """The question of the command line."""
+    from gareader.predictor import question
+
+    choices = None if candidates is None else [choice for choice in candidates.split("|") if choice.strip()]
+    return question(read_text(source(document)), query, choices)
 
 
 def answer_batch(reader: Any, name: str, top: int | None = None) -> None:
@@ -130,12 +141,22 @@ def demo() -> None:
         example = next(corpora.read(stories))
     prediction = load().answer_example(example)
     console = Console(highlight=False, markup=False)
-    console.print(" ".join(example.document), style="dim")
+    console.print(coloured(prediction))
     console.print("\nQuestion: " + " ".join(example.query) + "\n", style="bold")
     print_ranking(prediction)
     console.print("\nWhere it looked:", style="bold")
     print_attention(prediction)
     console.print('\nYour own text: gareader answer --document story.txt --query "XXXXX has the lamp."', style="dim")
+
+
+def coloured(prediction: Prediction) -> Text:
+    """The document, its words the brighter the more of the final attention they have."""
+    text = Text()
+    shares = prediction.attention.document if prediction.attention else ()
+    for word, share in zip(prediction.example.document, shares, strict=True):
+        style = next((style for least, style in SHADES if share >= least), "dim")
+        text.append(word, style).append(" ")
+    return text
 
 
 def print_attention(prediction: Prediction, places: int = 8, context: int = 4) -> None:

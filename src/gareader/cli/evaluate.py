@@ -16,13 +16,14 @@ def evaluate(
     reader: str,
     *readers_and_corpus: str,
     predictions: Path | None = None,
+    results: Path | None = None,
     format: Format = None,
     skip_bad: SkipBad = False,
     as_json: Json = False,
 ) -> None:
     """Accuracy of a reader on a corpus, with its interval; of several readers, each and their ensemble.
 
-    Example: `gareader evaluate runs/tiny/best configs/tiny/validation.txt --predictions tiny.jsonl`
+    Example: `gareader evaluate runs/tiny/best configs/tiny/validation.txt --predictions tiny.jsonl --results all.jsonl`
 
     Parameters
     ----------
@@ -32,6 +33,8 @@ def evaluate(
         Other readers, if any, then the corpus.
     predictions
         Write every prediction to this file, as JSON lines; with several readers, the ensemble's.
+    results
+        Append what is measured to this file, a JSON line for each reader; `gareader plot compare` draws it.
     """
     from gareader.evaluation import Tally, ensemble, prediction_record
     from gareader.files import written_whole
@@ -64,6 +67,9 @@ def evaluate(
     for name, tally in zip(names, tallies, strict=True):
         report = {"reader": name, **asdict(tally.report()), "examples_per_second": speed, "skipped": skipped.count}
         print(json.dumps(report) if as_json else report_in_words(report))
+        if results:
+            with results.open("a", encoding="utf-8") as out:
+                out.write(json.dumps({"corpus": str(corpus), **report}) + "\n")
 
 
 def report_in_words(report: dict[str, Any]) -> str:

@@ -1,10 +1,14 @@
-"""Commands that draw: plot curves."""
+"""Commands that draw: plot curves, plot attention, plot compare."""
 
 from pathlib import Path
+from typing import Annotated
 
-from cyclopts import App
+from cyclopts import App, Parameter
 
 from gareader.cli.app import app
+from gareader.errors import GareaderError
+from gareader.examples import Example
+from gareader.pretrained import DEFAULT
 
 plot = App(name="plot", help="Draw pictures (PNG, SVG or PDF); needs the extra `plot`.")
 app.command(plot)
@@ -28,4 +32,78 @@ def curves(run: Path, *more: Path, out: Path = Path("curves.png")) -> None:
     from gareader.plots import learning_curves, save
 
     save(learning_curves([run, *more]), out)
+    print(out)
+
+
+@plot.command
+def attention(
+    *,
+    document: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
+    query: str | None = None,
+    candidates: str | None = None,
+    corpus: Path | None = None,
+    id: str | None = None,
+    reader: str = DEFAULT,
+    out: Path = Path("attention.png"),
+) -> None:
+    """Where a reader looked: each mention's attention over the query after every hop, and the final attention.
+
+    Example: `gareader plot attention --document configs/tiny/story.txt --query "XXXXX has the lamp."`
+
+    Parameters
+    ----------
+    document
+        The text file that holds the answer; - for standard input.
+    query
+        A sentence with one blank, written XXXXX, ___ or @placeholder.
+    candidates
+        Possible answers, of one or more words, separated by |; proposed from the document if not given.
+    corpus
+        Instead of document and query: a corpus in any known format.
+    id
+        The question of the corpus; the first if not given.
+    reader
+        A reader in the box (see `gareader readers`), or the folder of a trained one.
+    out
+        The picture; its ending decides the kind: PNG, SVG or PDF.
+    """
+    from gareader.cli.answer import asked
+    from gareader.predictor import load
+
+    if corpus is not None:
+        example = chosen(corpus, id)
+    elif document is not None and query is not None and id is None:
+        example = asked(document, query, candidates)
+    else:
+        raise GareaderError("give --document and --query, or --corpus and, if you like, --id")
+    load(reader).answer_example(example).plot(out)
+    print(out)
+
+
+def chosen(corpus: Path, id: str | None) -> Example:
+    """The question of that id."""
+    from gareader.store import read_examples
+
+    for example in read_examples(corpus):
+        if id in (None, example.id):
+            return example
+    raise GareaderError(f"{corpus}: there is no question {id!r}; gareader evaluate --predictions lists the ids")
+
+
+@plot.command
+def compare(results: Path, *, out: Path = Path("compare.png")) -> None:
+    """Accuracies with their intervals, side by side.
+
+    Example: `gareader plot compare all.jsonl`
+
+    Parameters
+    ----------
+    results
+        What `gareader evaluate --results` wrote, or lines that `gareader evaluate --json` printed.
+    out
+        The picture; its ending decides the kind: PNG, SVG or PDF.
+    """
+    from gareader.plots import comparison_picture, save
+
+    save(comparison_picture(results), out)
     print(out)

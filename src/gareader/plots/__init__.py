@@ -1,0 +1,17 @@
+"""Pictures: learning curves, readers side by side, where one is right, and where it looked."""
+
+from gareader.plots.analysis import analysis_picture
+from gareader.plots.attention import attention_figure
+from gareader.plots.comparison import comparison_picture
+from gareader.plots.curves import learning_curves
+from gareader.plots.figures import COLOURS, empty_figure, save
+
+__all__ = [
+    "COLOURS",
+    "analysis_picture",
+    "attention_figure",
+    "comparison_picture",
+    "empty_figure",
+    "learning_curves",
+    "save",
+]

@@ -1,0 +1,88 @@
+"""Where a reader is right, and how far to believe it."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gareader.plots.figures import COLOURS, empty_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def analysis_picture(found: Mapping[str, Any]) -> "Figure":
+    """Accuracy by kind of question, and a reliability diagram, from what `gareader analyse --json` prints."""
+    groups = found["groups"]
+    aspects = list(dict.fromkeys(group["aspect"] for group in groups))
+    figure = empty_figure(11, max(4.2, 0.21 * (len(groups) + 1.6 * len(aspects))))
+    kinds, reliability = figure.subplots(1, 2, width_ratios=(1, 1.3))
+    _accuracy_of_groups(kinds, groups, found["accuracy"])
+    reliability.plot([0, 100], [0, 100], color="black", lw=0.8, ls=":")
+    before, after = found["calibration"], found["calibration_cross_fitted"]
+    curves = (("as it is", before, 0), ("a temperature fitted on the other half", after, 1))
+    for label, calibration, colour in curves:
+        bins = calibration["bins"]
+        reliability.errorbar(
+            [100 * each["confidence"] for each in bins],
+            [100 * each["accuracy"] for each in bins],
+            yerr=_error_bars(bins),
+            fmt="o-",
+            ms=4,
+            lw=1.2,
+            color=COLOURS[colour],
+            label=f"{label}: mean distance {100 * calibration['error']:.1f} %",
+        )
+    reliability.set_title("answers of one confidence: how many are right", fontsize=10)
+    reliability.set_xlabel("probability of the answer given, %")
+    reliability.set_ylabel("right, % (bars: 95 % interval)")
+    reliability.set_xlim(0, 100)
+    reliability.set_ylim(0, 100)
+    reliability.set_aspect("equal", anchor="N")
+    reliability.grid(alpha=0.25)
+    reliability.legend(fontsize=8, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.12))
+    return figure
+
+
+def _accuracy_of_groups(axes: Any, groups: Sequence[Mapping[str, Any]], accuracy: float) -> None:
+    """A dot with its interval for each group, the aspects under each other."""
+    places, labels, row, aspect = [], [], 0.0, None
+    for group in groups:
+        if group["aspect"] != aspect:
+            aspect = group["aspect"]
+            row += 1.6
+            axes.text(
+                -0.02,
+                row - 1,
+                aspect,
+                transform=axes.get_yaxis_transform(),
+                ha="right",
+                va="center",
+                fontsize=8,
+                weight="bold",
+            )
+        places.append(row)
+        labels.append(f"{group['name']}  ({group['examples']:,})")
+        row += 1
+    axes.errorbar(
+        [100 * group["accuracy"] for group in groups],
+        places,
+        xerr=_error_bars(groups),
+        fmt="o",
+        ms=4,
+        lw=1.2,
+        color=COLOURS[0],
+    )
+    axes.axvline(100 * accuracy, color="black", lw=0.8, ls=":")
+    axes.set_yticks(places, labels, fontsize=8)
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(row - 0.4, 0)
+    axes.set_xlim(0, 100)
+    axes.set_xlabel("right, % (bars: 95 % interval; dotted: all questions)")
+    axes.set_title("by kind of question (how many)", fontsize=10)
+    axes.grid(alpha=0.25, axis="x")
+
+
+def _error_bars(measured: Sequence[Mapping[str, Any]]) -> list[list[float]]:
+    """The lengths below and above each accuracy."""
+    below = [100 * (each["accuracy"] - each["interval"][0]) for each in measured]
+    above = [100 * (each["interval"][1] - each["accuracy"]) for each in measured]
+    return [[max(0.0, length) for length in lengths] for lengths in (below, above)]

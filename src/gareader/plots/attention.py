@@ -1,0 +1,159 @@
+"""Where a reader looked: the paper's figure of the attention, for any question."""
+
+from dataclasses import dataclass
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gareader.errors import GareaderError
+from gareader.examples import PLACEHOLDER, Attention, Example, Prediction
+from gareader.plots.figures import COLOURS, empty_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST_MENTIONS = 30
+"""Rows of a figure; of more mentions, those with the largest shares of the final attention are shown."""
+
+CELL, LINE, CHARACTERS = 0.21, 0.145, 15
+"""Inches of a cell of a map and of a line of the caption, and how many characters of it an inch holds."""
+
+CONTEXT = 12
+"""Words shown on each side of a mention in a document too long to be shown whole."""
+
+WHOLE = 600
+"""Words of a document that is shown whole."""
+
+LONGEST = 18
+"""Characters of a label."""
+
+
+@dataclass(frozen=True)
+class Mention:
+    """Neighbouring words of the document that belong to one candidate."""
+
+    candidate: int
+    first: int
+    end: int
+
+    def share(self, attention: NDArray[np.float32]) -> float:
+        """Of the final attention."""
+        return float(attention[self.first : self.end].sum())
+
+
+def mentions(example: Example) -> list[Mention]:
+    """Where the document speaks of the candidates; a word of several candidates is a mention of each."""
+    found = []
+    for number, words in enumerate(example.candidates):
+        first = None
+        for place, word in enumerate((*example.document, None)):
+            if word in words and first is None:
+                first = place
+            elif word not in words and first is not None:
+                found.append(Mention(number, first, place))
+                first = None
+    return sorted(found, key=lambda mention: (mention.first, mention.candidate))
+
+
+def attention_figure(prediction: Prediction) -> "Figure":
+    """For each mention of a candidate: its attention over the query after every hop, then its final share."""
+    seen, example = prediction.attention, prediction.example
+    if seen is None:
+        raise GareaderError("this prediction was made without attention; answer the question one by one")
+    every = mentions(example)
+    if not every:
+        raise GareaderError(f"{example.id}: no candidate occurs in the document, so there is nothing to draw")
+    largest = sorted(every, key=lambda mention: -mention.share(seen.document))[:MOST_MENTIONS]
+    shown = [mention for mention in every if mention in largest]
+    map_width = max(1.8, CELL * len(seen.query))
+    width = map_width * len(seen.hops) + 4.4
+    upper = max(3, len(shown)) * CELL + 1.8
+    text = caption(prediction, every, shown, int(CHARACTERS * width))
+    lower = LINE * (text.count("\n") + 2)
+    figure = empty_figure(width, upper + lower)
+    grid = figure.add_gridspec(2, 1, height_ratios=(upper, lower))
+    ratios = [*([map_width] * len(seen.hops)), 2.2]
+    panels = grid[0].subgridspec(1, len(ratios), width_ratios=ratios).subplots(squeeze=False)[0]
+    _maps(figure, panels[:-1], seen, shown)
+    _final(panels[-1], prediction, shown)
+    for number, panel in enumerate(panels):
+        _label_mentions(panel, example, every, shown, named=number == 0)
+    below = figure.add_subplot(grid[1])
+    below.axis("off")
+    below.text(0, 1, text, va="top", fontsize=8, transform=below.transAxes)
+    return figure
+
+
+def _maps(figure: "Figure", panels: Any, seen: Attention, shown: list[Mention]) -> None:
+    """One map for each hop, on one scale of colours."""
+    values = [np.stack([hop[mention.first : mention.end].mean(axis=0) for mention in shown]) for hop in seen.hops]
+    top = max((float(value.max()) for value in values), default=1.0)
+    words = [_short("____" if word == PLACEHOLDER else word) for word in seen.query]
+    for number, (panel, value) in enumerate(zip(panels, values, strict=True), 1):
+        image = panel.imshow(value, aspect="auto", cmap="Blues", vmin=0, vmax=top, interpolation="nearest")
+        panel.set_title(f"hop {number}, over the query", fontsize=9)
+        panel.set_xticks(range(len(words)), words, rotation=90, fontsize=7)
+        panel.tick_params(length=0)
+    if values:
+        bar = figure.colorbar(image, ax=list(panels), pad=0.01, fraction=0.03, aspect=30)
+        bar.ax.tick_params(labelsize=7)
+
+
+def _final(panel: Any, prediction: Prediction, shown: list[Mention]) -> None:
+    """The share of the final attention that falls on each mention."""
+    seen = prediction.attention
+    shares = [100 * mention.share(seen.document) for mention in shown] if seen else []
+    best = prediction.order[0]
+    colours = [COLOURS[1] if mention.candidate == best else COLOURS[0] for mention in shown]
+    panel.barh(range(len(shown)), shares, color=colours, height=0.7)
+    for row, share in enumerate(shares):
+        panel.text(share, row, f" {share:.1f}", va="center", fontsize=7)
+    panel.set_ylim(len(shown) - 0.5, -0.5)
+    panel.set_xlim(0, 1.25 * max(shares))
+    panel.set_title("final attention, %\n(orange: the answer given)", fontsize=9)
+    panel.tick_params(axis="x", labelsize=7)
+    for side in ("top", "right"):
+        panel.spines[side].set_visible(False)
+
+
+def _label_mentions(panel: Any, example: Example, every: list[Mention], shown: list[Mention], *, named: bool) -> None:
+    labels = [
+        f"{_short(' '.join(example.document[mention.first : mention.end]))} [{every.index(mention) + 1}]"
+        for mention in shown
+    ]
+    panel.set_yticks(range(len(shown)), labels if named else [""] * len(shown), fontsize=8)
+    panel.tick_params(axis="y", length=0)
+
+
+def caption(prediction: Prediction, every: list[Mention], shown: list[Mention], width: int) -> str:
+    """Answer, query and document in words, the mentions numbered."""
+    example = prediction.example
+    ranking = ",  ".join(f"{candidate} {probability:.0%}" for candidate, probability in prediction.ranking[:10])
+    truth = "" if example.answer is None else f"   (right: {' '.join(example.candidates[example.answer])})"
+    asked = " ".join("____" if word == PLACEHOLDER else word for word in example.query)
+    left = len(every) - len(shown)
+    note = f"{left} more mentions have smaller shares of the final attention." if left else ""
+    parts = [f"Answer: {ranking}{truth}", f"Query: {asked}", f"Document: {_numbered(example, every)}", note]
+    return "\n".join(fill(part, width, subsequent_indent="    ") for part in parts if part)
+
+
+def _numbered(example: Example, every: list[Mention]) -> str:
+    """The document with a number behind each mention; of a long one only what surrounds the mentions."""
+    numbers: dict[int, list[str]] = {}
+    near = set(range(len(example.document))) if len(example.document) <= WHOLE else set()
+    for number, mention in enumerate(every, 1):
+        numbers.setdefault(mention.end - 1, []).append(f"[{number}]")
+        near.update(range(max(0, mention.first - CONTEXT), mention.end + CONTEXT))
+    pieces: list[str] = []
+    for place, word in enumerate(example.document):
+        if place in near:
+            pieces.append(word + "".join(numbers.get(place, ())))
+        elif pieces[-1:] != ["…"]:
+            pieces.append("…")
+    return " ".join(pieces)
+
+
+def _short(label: str) -> str:
+    return label if len(label) <= LONGEST else label[: LONGEST - 1] + "…"

@@ -1,0 +1,51 @@
+"""Readers side by side."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gareader.errors import CorpusError
+from gareader.plots.figures import COLOURS, empty_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def comparison_picture(results: Path) -> "Figure":
+    """The accuracy of each reader with its interval, the best on top."""
+    rows = sorted(read_results(results), key=lambda row: row["accuracy"])
+    figure = empty_figure(7, 1.2 + 0.3 * len(rows))
+    axes = figure.subplots()
+    shares = [100 * row["accuracy"] for row in rows]
+    below = [100 * (row["accuracy"] - row["interval"][0]) for row in rows]
+    above = [100 * (row["interval"][1] - row["accuracy"]) for row in rows]
+    axes.errorbar(shares, range(len(rows)), xerr=[below, above], fmt="o", ms=5, lw=1.5, capsize=3, color=COLOURS[0])
+    for place, (row, share) in enumerate(zip(rows, shares, strict=True)):
+        axes.text(100 * row["interval"][1], place, f"  {share:.1f}", va="center", fontsize=8)
+    axes.set_yticks(range(len(rows)), [str(row["reader"]) for row in rows], fontsize=8)
+    axes.set_ylim(-0.6, len(rows) - 0.4)
+    axes.margins(x=0.12)
+    axes.set_xlabel("accuracy, % (bars: 95 % interval)")
+    axes.grid(alpha=0.25, axis="x")
+    return figure
+
+
+def read_results(path: Path) -> list[dict[str, Any]]:
+    """Lines with reader, accuracy and interval."""
+    rows = []
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CorpusError(f"cannot be read: {error}", path) from None
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                row = json.loads(line)
+                low, high = row["interval"]
+                rows.append({"reader": row["reader"], "accuracy": float(row["accuracy"]), "interval": (low, high)})
+            except (ValueError, TypeError, KeyError) as error:
+                problem = f"no result of a reader ({error}); make the lines with gareader evaluate --results"
+                raise CorpusError(problem, path, number) from None
+    if not rows:
+        raise CorpusError("holds no results; make them with gareader evaluate --results", path)
+    return rows
