@@ -1,0 +1,75 @@
+"""The command that serves readers over HTTP."""
+
+import os
+from dataclasses import replace
+from typing import Annotated
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from gareader.cli.app import app, complain
+from gareader.errors import GareaderError
+from gareader.pretrained import DEFAULT
+
+
+@app.command
+def serve(
+    *readers: str,
+    host: str = "127.0.0.1",
+    port: Annotated[int, Parameter(validator=Number(gte=0, lte=65535))] = 8000,
+    token: str | None = None,
+    batch_size: Annotated[int, Parameter(validator=Number(gte=1))] = 32,
+    document_words: Annotated[int, Parameter(validator=Number(gte=1))] = 10_000,
+    check: Annotated[bool, Parameter(negative=())] = False,
+) -> None:
+    """A page for people and a service for programs; needs the extra `serve`.
+
+    Example: `gareader serve --check`
+
+    Parameters
+    ----------
+    readers
+        Readers in the box, or folders of trained ones; the first is the default. `stories` if none is named.
+    host
+        The address to listen at; others than this machine can connect only if you change it.
+    port
+        The port; 0 takes a free one.
+    token
+        What programs must send as `Authorization: Bearer …`; also taken from GAREADER_TOKEN.
+    batch_size
+        The most questions that are read together.
+    document_words
+        The longest document that is taken.
+    check
+        Load the readers, answer one question, and stop.
+    """
+    try:
+        import uvicorn
+
+        from gareader.serve.messages import Limits
+        from gareader.serve.service import create_app
+    except ImportError as error:
+        raise GareaderError(f"serving needs {error.name}; type: pip install 'gareader[serve]'") from None
+    from gareader.cli.readers import record
+    from gareader.predictor import load
+    from gareader.pretrained import folder
+
+    names = readers or (DEFAULT,)
+    loaded = {name: load(name) for name in names}
+    first = loaded[names[0]].answer("Ann has the lamp. Ben has the drum.", "XXXXX has the lamp.")  # imports, threads
+    if check:
+        print(f"{', '.join(names)}: ready, answering with {first.best} among {len(first.ranking)}")
+        return
+    service = create_app(
+        loaded,
+        about=[{**record(folder(name)), "name": name} for name in names],
+        limits=replace(Limits(), document_words=document_words),
+        token=token or os.environ.get("GAREADER_TOKEN") or None,
+        batch_size=batch_size,
+    )
+    config = uvicorn.Config(
+        service, host=host, port=port, log_level="warning", access_log=False, timeout_graceful_shutdown=60
+    )
+    server = uvicorn.Server(config)
+    complain(f"serving {', '.join(names)} at http://{host}:{port}/ (programs: POST /answer, see /docs); Ctrl-C stops")
+    server.run()

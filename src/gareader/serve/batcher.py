@@ -1,0 +1,100 @@
+"""Questions that arrive together are read together."""
+
+from collections.abc import Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from queue import Empty, Queue
+from threading import Lock, Thread
+
+from gareader.examples import Example, Prediction
+from gareader.predictor import Predictor
+
+
+class OverloadedError(Exception):
+    """More questions wait than can be answered soon."""
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    example: Example
+    attention: bool
+    answer: Future[Prediction] = field(default_factory=Future)
+
+
+class Batcher:
+    """One thread reads for everyone: what waits when it is free becomes its next batch.
+
+    Nobody waits for a batch to fill. A question that comes alone is read alone, and the more come, the more share a
+    batch.
+    """
+
+    def __init__(self, predictor: Predictor, *, batch_size: int = 32, most_waiting: int = 256) -> None:
+        self.predictor = predictor
+        self.batch_size = batch_size
+        self.most_waiting = most_waiting
+        self.waiting = 0
+        self._lock = Lock()
+        self._queue: Queue[_Waiting | None] = Queue()
+        self._thread = Thread(target=self._work, name="gareader-batcher", daemon=True)
+        self._thread.start()
+
+    def ask(self, examples: Iterable[Example], *, attention: bool = False) -> list[Future[Prediction]]:
+        """The answers-to-be of some questions, all of which are taken or none."""
+        asked = [_Waiting(example, attention) for example in examples]
+        with self._lock:
+            if self.waiting and self.waiting + len(asked) > self.most_waiting:
+                raise OverloadedError
+            self.waiting += len(asked)
+        for each in asked:
+            each.answer.add_done_callback(self._done)
+            self._queue.put(each)
+        return [each.answer for each in asked]
+
+    def close(self) -> None:
+        """Answer what has been asked, then stop."""
+        self._queue.put(None)
+        self._thread.join()
+
+    def _done(self, answer: Future[Prediction]) -> None:  # noqa: ARG002
+        with self._lock:
+            self.waiting -= 1
+
+    def _work(self) -> None:
+        open_ = True
+        while open_:
+            batch = [self._queue.get()]
+            while len(batch) < self.batch_size and batch[-1] is not None:
+                try:
+                    batch.append(self._queue.get_nowait())
+                except Empty:
+                    break
+            open_ = batch[-1] is not None
+            # whoever has given up meanwhile is passed over
+            wanted = [each for each in batch if each is not None and each.answer.set_running_or_notify_cancel()]
+            for some in similar_lengths(wanted):
+                self._answer(some)
+
+    def _answer(self, some: list[_Waiting]) -> None:
+        try:
+            attention = any(each.attention for each in some)
+            predictions = self.predictor.predict([each.example for each in some], attention=attention)
+        except Exception as error:  # noqa: BLE001 - it belongs to whoever asked
+            if len(some) == 1:
+                some[0].answer.set_exception(error)
+                return
+            for each in some:  # one question must not spoil the others'
+                self._answer([each])
+            return
+        for each, prediction in zip(some, predictions, strict=True):
+            each.answer.set_result(prediction)
+
+
+def similar_lengths(waiting: list[_Waiting]) -> list[list[_Waiting]]:
+    """The questions in groups whose documents are at most twice as long as each other: little is padding."""
+    groups: list[list[_Waiting]] = []
+    for each in sorted(waiting, key=lambda each: len(each.example.document)):
+        if groups and len(each.example.document) <= 2 * len(groups[-1][0].example.document):
+            groups[-1].append(each)
+        else:
+            groups.append([each])
+    return groups

@@ -1,0 +1,101 @@
+"""What goes over the wire: questions, answers, and how large they may be."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gareader.examples import Attention, Prediction
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a stranger may ask."""
+
+    body_bytes: int = 1_000_000
+    """Of a request."""
+    document_words: int = 10_000
+    candidates: int = 100
+    questions: int = 64
+    """In one request."""
+    waiting: int = 256
+    """Questions that wait at one time; with more, the service says that it is busy."""
+    seconds: float = 30.0
+    """Until an answer is there."""
+
+
+class Question(BaseModel):
+    """A text, a sentence with one blank, and possible answers."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    document: Annotated[str, Field(min_length=1, description="The text that holds the answer.")]
+    query: Annotated[str, Field(min_length=1, description="A sentence with one blank: XXXXX, ___ or @placeholder.")]
+    candidates: Annotated[
+        list[Annotated[str, Field(min_length=1)]] | None,
+        Field(description="Possible answers of one or more words; proposed from the document if not given."),
+    ] = None
+    reader: Annotated[str | None, Field(description="A name from /readers; the first there if not given.")] = None
+    attention: Annotated[bool, Field(description="Also tell where the reader looked.")] = False
+
+
+class Seen(BaseModel):
+    """Where the reader looked."""
+
+    document: Annotated[list[str], Field(description="The document's words.")]
+    query: Annotated[list[str], Field(description="The query's words, between @begin and @end.")]
+    candidates: Annotated[
+        list[list[int]], Field(description="For each candidate, in the order of the ranking, where it stands.")
+    ]
+    hops: Annotated[
+        list[list[list[float]]], Field(description="For each hop and document word, its attention over the query.")
+    ]
+    final: Annotated[list[float], Field(description="The final attention over the document.")]
+
+
+class Candidate(BaseModel):
+    """A possible answer."""
+
+    answer: str
+    probability: float
+
+
+class Answer(BaseModel):
+    """The candidates, the most probable first."""
+
+    best: str
+    ranking: list[Candidate]
+    reader: str
+    attention: Seen | None = None
+
+
+class Problem(BaseModel):
+    """What is wrong with a request, and what to do about it."""
+
+    detail: str
+
+
+def answer_of(prediction: Prediction, reader: str, *, attention: bool) -> Answer:
+    """A prediction as it goes over the wire."""
+    seen = prediction.attention if attention else None
+    return Answer(
+        best=prediction.best,
+        ranking=[Candidate(answer=name, probability=share) for name, share in prediction.ranking],
+        reader=reader,
+        attention=None if seen is None else _seen(prediction, seen),
+    )
+
+
+def _seen(prediction: Prediction, seen: Attention) -> Seen:
+    example = prediction.example
+    places = [
+        [place for place, word in enumerate(example.document) if word in example.candidates[number]]
+        for number in prediction.order
+    ]
+    return Seen(
+        document=list(example.document),
+        query=list(seen.query),
+        candidates=places,
+        hops=[hop.round(4).tolist() for hop in seen.hops],
+        final=seen.document.round(5).tolist(),
+    )

@@ -1,0 +1,251 @@
+"""The HTTP service: one question or a list of them in, answers out; and the page."""
+
+import asyncio
+import hmac
+import json
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from importlib.resources import files
+from typing import Annotated, Any
+
+from fastapi import Body, Depends, FastAPI, HTTPException, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from gareader.errors import GareaderError
+from gareader.examples import Example
+from gareader.predictor import Predictor, question
+from gareader.serve.batcher import Batcher, OverloadedError
+from gareader.serve.messages import Answer, Limits, Problem, Question, answer_of
+from gareader.text import propose_candidates, query_words, tokenise
+
+PAGE = files("gareader.serve") / "page"
+KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+}
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    code: {"model": Problem, "description": text}
+    for code, text in {
+        400: "The question cannot be answered: no candidate in the document, no blank, and the like.",
+        401: "The token is missing or wrong.",
+        413: "Larger than the service takes.",
+        422: "Not a question as the service takes it.",
+        503: "Too many questions wait, or the answer took too long; Retry-After says when to come again.",
+    }.items()
+}
+
+
+def create_app(
+    readers: Mapping[str, Predictor],
+    *,
+    about: Sequence[Mapping[str, Any]] = (),
+    limits: Limits | None = None,
+    token: str | None = None,
+    batch_size: int = 32,
+) -> FastAPI:
+    """The service with these readers, the first being the default; `about` is what /readers tells of them."""
+    limits = limits or Limits()
+    batchers = {
+        name: Batcher(predictor, batch_size=batch_size, most_waiting=limits.waiting)
+        for name, predictor in readers.items()
+    }
+
+    @asynccontextmanager
+    async def close_readers(app: FastAPI) -> AsyncIterator[None]:  # noqa: ARG001
+        yield
+        for batcher in batchers.values():
+            await run_in_threadpool(batcher.close)
+
+    app = FastAPI(
+        title="gareader",
+        summary="Cloze questions about a text: a probability for each possible answer.",
+        version="1",
+        lifespan=close_readers,
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.add_middleware(Guard, body_bytes=limits.body_bytes)
+    app.exception_handler(RequestValidationError)(_invalid)
+    allowed = [Depends(_token_check(token))]
+
+    @app.post("/answer", response_model_exclude_none=True, responses=PROBLEMS, dependencies=allowed)
+    async def answer(
+        asked: Annotated[Question | Annotated[list[Question], Body(min_length=1, max_length=limits.questions)], Body()],
+    ) -> Answer | list[Answer]:
+        """Answer a question, or each of a list."""
+        questions = asked if isinstance(asked, list) else [asked]
+        answers = await _answers(questions, batchers, limits)
+        return answers if isinstance(asked, list) else answers[0]
+
+    @app.post("/candidates", responses=PROBLEMS, dependencies=allowed)
+    async def candidates(document: Annotated[str, Body(min_length=1)], query: Annotated[str, Body()] = "") -> list[str]:
+        """Possible answers, proposed from the document: its names first."""
+        words = await run_in_threadpool(tokenise, document)
+        _check_length(words, limits)
+        return [" ".join(each) for each in propose_candidates(words, query_words(query))]
+
+    @app.get("/readers", dependencies=allowed, responses={401: PROBLEMS[401]})
+    async def list_readers() -> list[dict[str, Any]]:
+        """The readers that answer, the default first."""
+        return [dict(each) for each in about] or [{"name": name} for name in readers]
+
+    @app.get("/stories", include_in_schema=False)
+    async def stories() -> list[dict[str, Any]]:
+        return bundled_stories()
+
+    @app.get("/healthz")
+    async def health() -> dict[str, Any]:
+        """Whether the service is up, and how many questions wait."""
+        return {"status": "ok", "waiting": sum(batcher.waiting for batcher in batchers.values())}
+
+    @app.get("/", include_in_schema=False)
+    async def page() -> Response:
+        return _file("index.html")
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs() -> Response:
+        return _file("docs.html")
+
+    @app.get("/page/{name}", include_in_schema=False)
+    async def page_file(name: str) -> Response:
+        return _file(name)
+
+    return app
+
+
+async def _answers(questions: list[Question], batchers: Mapping[str, Batcher], limits: Limits) -> list[Answer]:
+    examples = await run_in_threadpool(
+        lambda: [_example(each, number, limits) for number, each in enumerate(questions)]
+    )
+    names = [each.reader or next(iter(batchers)) for each in questions]
+    if unknown := next((name for name in names if name not in batchers), None):
+        raise HTTPException(400, f"there is no reader {unknown!r} here; known: {', '.join(batchers)}")
+    try:
+        futures = [
+            batchers[name].ask([example], attention=each.attention)[0]
+            for name, example, each in zip(names, examples, questions, strict=True)
+        ]
+        predictions = await asyncio.wait_for(
+            asyncio.gather(*(asyncio.wrap_future(future) for future in futures)), limits.seconds
+        )
+    except OverloadedError:
+        raise HTTPException(503, "too many questions wait; come again later", {"Retry-After": "1"}) from None
+    except TimeoutError:
+        problem = f"no answer within {limits.seconds:g} seconds; ask less at a time, or come again later"
+        raise HTTPException(503, problem, {"Retry-After": "5"}) from None
+    answers = []
+    for number, (each, name, prediction) in enumerate(zip(questions, names, predictions, strict=True)):
+        if not prediction.answerable:
+            raise HTTPException(400, f"{_place(number)}no candidate occurs in the document; give others")
+        answers.append(answer_of(prediction, name, attention=each.attention))
+    return answers
+
+
+def _example(asked: Question, number: int, limits: Limits) -> Example:
+    try:
+        example = question(asked.document, asked.query, asked.candidates)
+    except GareaderError as error:
+        raise HTTPException(400, f"{_place(number)}{error}") from None
+    _check_length(example.document, limits, number)
+    if len(example.candidates) > limits.candidates:
+        raise HTTPException(413, f"{_place(number)}more than {limits.candidates} candidates; give fewer")
+    return example
+
+
+def _check_length(words: Sequence[str], limits: Limits, number: int = 0) -> None:
+    if len(words) > limits.document_words:
+        problem = f"the document has {len(words):,} words; {limits.document_words:,} are the most; give a part of it"
+        raise HTTPException(413, f"{_place(number)}{problem}")
+
+
+def _place(number: int) -> str:
+    return f"question {number + 1}: " if number else ""
+
+
+def _token_check(token: str | None) -> Callable[..., None]:
+    bearer = HTTPBearer(auto_error=False)
+
+    def check(given: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]) -> None:
+        if token and not (given and hmac.compare_digest(given.credentials.encode(), token.encode())):
+            raise HTTPException(
+                401, "send the service's token: Authorization: Bearer …", {"WWW-Authenticate": "Bearer"}
+            )
+
+    return check
+
+
+class Guard:
+    """Counts the bytes of a request before they pile up, and sends the headers that keep a browser from mischief."""
+
+    def __init__(self, app: ASGIApp, body_bytes: int) -> None:
+        self.app = app
+        self.body_bytes = body_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        size = 0
+
+        async def counted() -> Message:
+            nonlocal size
+            message = await receive()
+            size += len(message.get("body", b""))
+            if size > self.body_bytes:
+                raise HTTPException(413, f"the request is larger than {self.body_bytes:,} bytes; ask less at a time")
+            return message
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        if scope["type"] == "http":
+            await self.app(scope, counted, with_headers)
+        else:
+            await self.app(scope, receive, send)
+
+
+def _invalid(request: Request, error: Exception) -> Response:  # noqa: ARG001
+    """One sentence instead of a list of lists; what the user wrote is not repeated."""
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - it is this handler's only kind
+    # a body may be a question or a list of them, and there are complaints about both: those about the kind that came
+    listed = isinstance(error.body, list)
+    fitting = [each for each in error.errors() if any("list[" in str(part) for part in each["loc"]) == listed]
+    first = (fitting or error.errors())[0]
+    place = ".".join(str(part) for part in first["loc"][1:] if "Question" not in str(part))
+    return JSONResponse({"detail": f"{place}: {first['msg']}" if place else str(first["msg"])}, 422)
+
+
+def bundled_stories() -> list[dict[str, Any]]:
+    """The stories that come with gareader, as the page's links hold a question."""
+    rows = (files("gareader") / "stories" / "stories.jsonl").read_text(encoding="utf-8").splitlines()
+    return [
+        {
+            "t": f"the {row['id']}",
+            "d": row["document"],
+            "q": row["query"].replace("XXXXX", "___"),
+            "c": row["candidates"],
+        }
+        for row in map(json.loads, rows)
+    ]
+
+
+def _file(name: str) -> Response:
+    """A file of the page."""
+    kind = KINDS.get(name.rpartition(".")[2])
+    path = PAGE / name
+    if kind is None or "/" in name or not path.is_file():
+        raise HTTPException(404, "there is no such page")
+    return Response(path.read_bytes(), media_type=kind, headers={"Cache-Control": "no-cache"})

@@ -1,0 +1,128 @@
+"""Questions that arrive together: read together, each with its own answer, and no more than can be answered."""
+
+from concurrent.futures import CancelledError, wait
+from threading import Event
+
+import pytest
+
+import synthetic
+from gareader.examples import Prediction
+from gareader.predictor import untrained
+from gareader.readers.gated_attention_reader import GatedAttentionConfig
+from gareader.serve.batcher import Batcher, OverloadedError
+
+CORPUS = synthetic.corpus(40, seed=1)
+
+
+class Slow:
+    """A predictor that waits to be let go, and notes its batches."""
+
+    def __init__(self):
+        self.go, self.batches = Event(), []
+
+    def predict(self, examples, *, attention):
+        assert not attention
+        self.go.wait(10)
+        self.batches.append([example.id for example in examples])
+        if any(example.id == "bad" for example in examples):
+            raise ValueError("bad")
+        return [Prediction(example, (0.0,) * len(example.candidates)) for example in examples]
+
+
+@pytest.fixture
+def slow():
+    return Slow()
+
+
+def renamed(example, id):
+    return type(example)(id, example.document, example.query, example.candidates, example.answer)
+
+
+def test_answers_are_those_of_the_reader_alone():
+    predictor = untrained(GatedAttentionConfig(hidden=8))
+    batcher = Batcher(predictor)
+    futures = [batcher.ask([example])[0] for example in CORPUS]
+    for example, future in zip(CORPUS, futures, strict=True):
+        alone = predictor.predict([example])[0]
+        assert future.result(10).log_probabilities == pytest.approx(alone.log_probabilities, abs=1e-5)
+        assert future.result().example is example
+    batcher.close()
+    assert batcher.waiting == 0
+
+
+def test_what_waits_while_one_is_read_is_read_together(slow):
+    batcher = Batcher(slow, batch_size=8)
+    futures = [batcher.ask([example])[0] for example in CORPUS[:20]]
+    slow.go.set()
+    wait(futures, 10)
+    sizes = [len(batch) for batch in slow.batches]
+    assert sum(sizes) == 20
+    assert max(sizes) == 8
+    assert len(sizes) <= 4  # the first may have begun alone
+    batcher.close()
+
+
+def test_attention_is_there_for_those_who_asked():
+    batcher = Batcher(untrained(GatedAttentionConfig(hidden=4)))
+    (asked,) = batcher.ask(CORPUS[:1], attention=True)
+    assert asked.result(10).attention is not None
+    batcher.close()
+
+
+def test_a_bad_question_does_not_spoil_the_others(slow):
+    batcher = Batcher(slow)
+    names = ("good", "bad", "other")
+    good, bad, other = (batcher.ask([renamed(CORPUS[n], name)])[0] for n, name in enumerate(names))
+    slow.go.set()
+    assert good.result(10).example.id == "good"
+    assert other.result(10).example.id == "other"
+    with pytest.raises(ValueError, match="bad"):
+        bad.result(10)
+    batcher.close()
+    assert batcher.waiting == 0
+
+
+def test_too_many_questions_are_refused_and_later_ones_taken(slow):
+    batcher = Batcher(slow, most_waiting=5)
+    first = batcher.ask(CORPUS[:5])
+    with pytest.raises(OverloadedError):
+        batcher.ask(CORPUS[:1])
+    slow.go.set()
+    wait(first, 10)
+    assert batcher.ask(CORPUS[:1])[0].result(10)
+    assert all(future.result(10) for future in batcher.ask(CORPUS[:9]))  # nobody waits: as many as one asks at once
+    batcher.close()
+
+
+def test_who_gives_up_is_passed_over(slow):
+    batcher = Batcher(slow)
+    first, second = (batcher.ask([example])[0] for example in CORPUS[:2])
+    cancelled = second.cancel()
+    slow.go.set()
+    first.result(10)
+    batcher.close()
+    if cancelled:
+        with pytest.raises(CancelledError):
+            second.result(1)
+        assert [CORPUS[1].id] not in slow.batches
+    assert batcher.waiting == 0
+
+
+def test_closing_answers_what_was_asked(slow):
+    batcher = Batcher(slow)
+    futures = batcher.ask(CORPUS[:10])
+    slow.go.set()
+    batcher.close()
+    assert all(future.done() for future in futures)
+
+
+def test_documents_of_very_different_length_are_read_apart(slow):
+    short = CORPUS[0]
+    long = type(short)("long", short.document * 10, short.query, short.candidates, short.answer)
+    batcher = Batcher(slow)
+    blocker = batcher.ask([short])
+    futures = [batcher.ask([each])[0] for each in (short, long, short, long)]
+    slow.go.set()
+    wait([*blocker, *futures], 10)
+    assert all(len(set(batch) & {"long"}) == 0 or set(batch) == {"long"} for batch in slow.batches)
+    batcher.close()

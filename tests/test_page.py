@@ -1,0 +1,216 @@
+"""The page in a real browser: load, type, answer, switch hops, point at words, links, keys, errors."""
+
+import shutil
+import socket
+import threading
+import time
+
+import pytest
+import uvicorn
+from playwright.sync_api import expect, sync_playwright
+
+from gareader.predictor import load
+from gareader.serve.messages import Limits
+from gareader.serve.service import create_app
+
+CHROMIUM = shutil.which("chromium")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Debian's chromium: apt-get install chromium")
+
+
+@pytest.fixture(scope="module")
+def address():
+    """A service with the reader in the box."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    app = create_app({"stories": load()}, limits=Limits(document_words=2000))
+    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.05)
+    yield f"http://127.0.0.1:{port}/"
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def page(browser, address):
+    """A page that has answered the first story; what the browser complains about fails the test."""
+    opened = browser.new_page(viewport={"width": 1280, "height": 900})
+    complaints, requests = [], []
+    opened.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    opened.on("request", lambda request: requests.append(request.url))
+    opened.goto(address)
+    opened.wait_for_selector("#answers li")
+    yield opened
+    assert [text for text in complaints if "status of 4" not in text] == []
+    assert all(url.startswith((address, "data:")) for url in requests)
+    opened.close()
+
+
+def answers(page):
+    return page.locator("#answers li span:first-child").all_inner_texts()
+
+
+def asked(page):
+    """Press the button and wait for what comes."""
+    with page.expect_response("**/answer"):
+        page.get_by_role("button", name="Answer").click()
+    expect(page.locator("main.waiting")).to_have_count(0)
+
+
+def test_it_opens_with_an_answered_story(page):
+    assert answers(page)[0] == "Nell"
+    shares = [float(text.split()[0]) for text in page.locator("#answers .share").all_inner_texts()]
+    assert sum(shares) == pytest.approx(100, abs=0.5)
+    assert shares == sorted(shares, reverse=True)
+    assert page.locator("#words .best").first.inner_text() == "Nell"
+
+
+def coloured(page, words="#words"):
+    """The background of every word."""
+    return page.locator(f"{words} button").evaluate_all("all => all.map(each => each.style.backgroundColor)")
+
+
+def test_hops_colour_the_story_differently(page):
+    final = coloured(page)
+    assert any(final)
+    page.get_by_role("button", name="Hop 1").click()
+    first = coloured(page)
+    page.get_by_role("button", name="Hop 2").click()
+    assert len({tuple(final), tuple(first), tuple(coloured(page))}) == 3
+    assert page.get_by_role("button", name="Hop 2").get_attribute("aria-pressed") == "true"
+    page.get_by_role("button", name="Final").click()
+    assert coloured(page) == final
+
+
+def test_pointing_at_a_word_shows_what_it_looks_at(page):
+    before = coloured(page, "#query-words")
+    page.locator("#words button").nth(20).hover()
+    assert coloured(page, "#query-words") != before
+    assert "looks at in the query after hop 2" in page.locator("#hint").inner_text()
+    story = coloured(page)
+    page.locator("#query-words button").nth(3).hover()
+    assert coloured(page) != story
+    assert "Which words of the story look at" in page.locator("#hint").inner_text()
+
+
+def test_a_story_of_ones_own(page):
+    page.get_by_role("button", name="Edit the story").click()
+    page.locator("#text").fill("Old Tamsin gave the key to Hugo. Hugo thanked Tamsin and opened the door.")
+    page.get_by_role("button", name="Done").click()
+    page.locator("#query").fill("So the door was opened by ___.")
+    page.get_by_role("button", name="Propose from the story").click()
+    expect(page.locator("#chips")).to_contain_text("Hugo")
+    page.locator("#new").fill("the door")
+    page.get_by_role("button", name="Add").click()
+    asked(page)
+    assert {"Tamsin", "Hugo", "the door"} <= {answer.removeprefix("Old ") for answer in answers(page)}
+    page.get_by_role("button", name="Remove the door").click()
+    asked(page)
+    assert "the door" not in answers(page)
+
+
+def test_blanking_a_word_makes_the_question(page):
+    with page.expect_response("**/answer"):
+        page.locator("#words button", has_text="Nell").nth(1).click()
+    assert page.locator("#query").input_value() == "___ went down alone."
+    page.wait_for_selector("#answers li")
+    assert "Nell" in answers(page)
+    assert "went down alone" not in page.locator("#words").inner_text()
+
+
+def test_a_link_reopens_the_question(page, browser, address):
+    page.locator("#query").fill("At last Aunt Rose thanked ___.")
+    asked(page)
+    link, expected = page.locator("#link").get_attribute("href"), answers(page)
+    other = browser.new_page()
+    other.goto(address + link)
+    other.wait_for_selector("#answers li")
+    assert other.locator("#query").input_value() == "At last Aunt Rose thanked ___."
+    assert answers(other) == expected
+    other.close()
+
+
+def test_the_other_stories(page):
+    with page.expect_response("**/answer"):
+        page.locator("#samples").select_option("1")
+    expect(page.locator("#answers li span").first).to_have_text("Bessie")
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [("There is no gap here.", "needs a blank"), ("___ and ___ ran.", "2 placeholders")],
+)
+def test_a_wrong_question_is_told(page, query, message):
+    page.locator("#query").fill(query)
+    page.get_by_role("button", name="Answer").click()
+    expect(page.locator("#error")).to_contain_text(message)
+
+
+def test_a_document_without_candidates_is_told(page):
+    for name in page.locator("#chips li").all_inner_texts():
+        page.get_by_role("button", name=f"Remove {name.removesuffix('×').strip()}", exact=True).click()
+    for name in ("Zoë", "Kim"):
+        page.locator("#new").fill(name)
+        page.get_by_role("button", name="Add").click()
+    page.get_by_role("button", name="Answer").click()
+    expect(page.locator("#error")).to_contain_text("no candidate occurs in the document")
+    assert answers(page) == []
+
+
+def test_the_keyboard_alone(page):
+    page.locator("#words button").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.textContent") == "Finch"
+    page.locator("#query").focus()
+    with page.expect_response("**/answer"):
+        page.keyboard.press("Enter")
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent") == "Hop 1":
+            break
+    page.keyboard.press("Enter")
+    assert page.get_by_role("button", name="Hop 1").get_attribute("aria-pressed") == "true"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_width_of_a_phone(browser, address, scheme):
+    phone = browser.new_page(viewport={"width": 360, "height": 740}, color_scheme=scheme)
+    phone.goto(address)
+    phone.wait_for_selector("#answers li")
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 360
+    ink, paper = phone.evaluate(
+        "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"
+    )
+    light = [sum(map(int, colour.strip("rgb()").split(","))) for colour in (ink, paper)]
+    assert (light[0] < light[1]) == (scheme == "light")
+    phone.close()
+
+
+def test_the_page_for_programs(page, address):
+    page.goto(address + "docs")
+    page.wait_for_selector("text=POST /answer")
+    assert "curl" in page.locator("#curl").inner_text()
+    page.go_back()
+    page.wait_for_selector("#answers li")

@@ -1,0 +1,213 @@
+"""The HTTP service: answers, plain errors, limits, headers, the token."""
+
+import asyncio
+import json
+from threading import Event
+
+import httpx
+import pytest
+
+from gareader.predictor import untrained
+from gareader.readers.gated_attention_reader import GatedAttentionConfig
+from gareader.serve.messages import Limits
+from gareader.serve.service import HEADERS, create_app
+
+STORY = "Ann has the lamp. Ben has the drum. Mary Ann has the kite."
+ASKED = {"document": STORY, "query": "___ has the drum.", "candidates": ["Ann", "Ben", "Mary Ann"]}
+TOKEN = "open-sesame"
+READER = untrained(GatedAttentionConfig(hidden=6))
+
+
+def talk(conversation, *, readers=None, **settings):
+    """Run a coroutine that gets a client of a fresh service."""
+
+    async def run():
+        app = create_app(readers or {"small": READER}, **settings)
+        transport = httpx.ASGITransport(app)
+        async with (
+            app.router.lifespan_context(app),
+            httpx.AsyncClient(transport=transport, base_url="http://x") as client,
+        ):
+            return await conversation(client)
+
+    return asyncio.run(run())
+
+
+def post(body, path="/answer", headers=None, **settings):
+    content = body if isinstance(body, (bytes, str)) else json.dumps(body)
+    headers = {"Content-Type": "application/json", **(headers or {})}
+    return talk(lambda client: client.post(path, content=content, headers=headers), **settings)
+
+
+def get(path, headers=None, **settings):
+    return talk(lambda client: client.get(path, headers=headers), **settings)
+
+
+def test_a_question():
+    response = post(ASKED)
+    assert response.status_code == 200
+    found = response.json()
+    expected = READER.answer(STORY, ASKED["query"], ASKED["candidates"])
+    assert found["best"] == expected.best
+    assert found["reader"] == "small"
+    assert [(each["answer"], each["probability"]) for each in found["ranking"]] == [
+        (name, pytest.approx(share, abs=1e-6)) for name, share in expected.ranking
+    ]
+    assert "attention" not in found
+
+
+def test_a_list_of_questions_keeps_its_order():
+    others = {**ASKED, "query": "___ has the lamp."}
+    found = post([ASKED, others, ASKED]).json()
+    assert len(found) == 3
+    assert found[0] == found[2]
+    assert found[1] == post(others).json()
+
+
+def test_attention_on_request():
+    seen = post({**ASKED, "attention": True}).json()["attention"]
+    assert seen["document"][:3] == ["Ann", "has", "the"]
+    assert seen["query"][0] == "@begin"
+    assert len(seen["hops"]) == 2
+    assert len(seen["hops"][0]) == len(seen["final"]) == len(seen["document"])
+    assert sum(seen["hops"][0][0]) == pytest.approx(1, abs=1e-2)
+    assert sum(seen["final"]) == pytest.approx(1, abs=1e-2)
+    assert all(seen["document"][place] in "Mary Ann Ben" for places in seen["candidates"] for place in places)
+
+
+def test_candidates_are_proposed():
+    without = {key: value for key, value in ASKED.items() if key != "candidates"}
+    assert {each["answer"] for each in post(without).json()["ranking"]} >= {"Ann", "Ben"}
+    proposed = post({"document": STORY, "query": "___ has the drum."}, "/candidates").json()
+    assert {"Ann", "Ben"} <= set(proposed)
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "message"),
+    [
+        ({"query": "has the drum."}, 400, "the query has no placeholder"),
+        ({"query": "___ and ___"}, 400, "2 placeholders"),
+        ({"candidates": ["Zoë", "Kim"]}, 400, "no candidate occurs in the document"),
+        ({"candidates": ["Ann"]}, 400, "give at least two"),
+        ({"candidates": ["Ann", ""]}, 422, "candidates.1: String should have at least 1 character"),
+        ({"candidates": "Ann"}, 422, "candidates: Input should be a valid list"),
+        ({"document": ""}, 422, "document: String should have at least 1 character"),
+        ({"document": "  \n "}, 400, "the document is empty"),
+        ({"document": 7}, 422, "document: Input should be a valid string"),
+        ({"colour": "red"}, 422, "colour: Extra inputs are not permitted"),
+        ({"reader": "huge"}, 400, "there is no reader 'huge' here; known: small"),
+    ],
+)
+def test_a_question_that_is_none(change, code, message):
+    response = post({**ASKED, **change})
+    assert response.status_code == code
+    assert message in response.json()["detail"]
+    in_a_list = post([ASKED, {**ASKED, **change}])
+    assert in_a_list.status_code == code
+    assert message.split(": ")[-1] in in_a_list.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("body", "code"), [("{", 422), ("null", 422), ("[]", 422), ("[3]", 422), ("7", 422), (b"\xff\xfe", 422), ("", 422)]
+)
+def test_what_is_no_question_at_all(body, code):
+    response = post(body)
+    assert response.status_code == code
+    assert isinstance(response.json()["detail"], str)
+
+
+def test_limits():
+    limits = Limits(body_bytes=2000, document_words=20, candidates=3, questions=2)
+    assert post(ASKED, limits=limits).status_code == 200
+    for body, message in (
+        ({**ASKED, "document": "word " * 21}, "the document has 21 words; 20 are the most"),
+        ({**ASKED, "candidates": ["Ann", "Ben", "Mary", "Kim"]}, "more than 3 candidates"),
+        ({**ASKED, "document": "x" * 3000}, "the request is larger than 2,000 bytes"),
+    ):
+        response = post(body, limits=limits)
+        assert response.status_code == 413
+        assert message in response.json()["detail"]
+    assert post([ASKED] * 3, limits=limits).status_code == 422
+    assert post({"document": "word " * 21}, "/candidates", limits=limits).status_code == 413
+
+
+class Stuck:
+    """A reader that does not come back before it is told to."""
+
+    def __init__(self):
+        self.go = Event()
+
+    def predict(self, examples, *, attention=False):
+        self.go.wait(10)
+        return READER.predict(examples, attention=attention)
+
+
+def test_overload_and_slowness_are_told_with_a_time_to_come_again():
+    stuck = Stuck()
+
+    async def conversation(client):
+        waiting = [asyncio.create_task(client.post("/answer", json=ASKED)) for _ in range(3)]
+        await asyncio.sleep(0.3)
+        refused = await client.post("/answer", json=ASKED)
+        health = await client.get("/healthz")
+        stuck.go.set()
+        return refused, health, [await task for task in waiting]
+
+    refused, health, answered = talk(conversation, readers={"stuck": stuck}, limits=Limits(waiting=3))
+    assert refused.status_code == 503
+    assert refused.headers["Retry-After"] == "1"
+    assert health.json() == {"status": "ok", "waiting": 3}
+    assert [response.status_code for response in answered] == [200] * 3
+
+    stuck = Stuck()
+
+    async def impatient(client):
+        response = await client.post("/answer", json=ASKED)
+        stuck.go.set()
+        return response
+
+    late = talk(impatient, readers={"stuck": stuck}, limits=Limits(seconds=0.2))
+    assert late.status_code == 503
+    assert "no answer within 0.2 seconds" in late.json()["detail"]
+    assert late.headers["Retry-After"] == "5"
+
+
+def test_the_token():
+    for headers in (None, {"Authorization": "Bearer wrong"}, {"Authorization": f"Basic {TOKEN}"}):
+        response = post(ASKED, token=TOKEN, headers=headers)
+        assert response.status_code == 401
+        assert "token" in response.json()["detail"]
+        assert get("/readers", token=TOKEN, headers=headers).status_code == 401
+    right = {"Authorization": f"Bearer {TOKEN}"}
+    assert post(ASKED, token=TOKEN, headers=right).status_code == 200
+    assert get("/readers", token=TOKEN, headers=right).status_code == 200
+    assert get("/healthz", token=TOKEN).status_code == 200
+
+
+def test_the_readers():
+    assert get("/readers").json() == [{"name": "small"}]
+    assert get("/readers", about=[{"name": "small", "about": "nothing"}]).json() == [
+        {"name": "small", "about": "nothing"}
+    ]
+
+
+@pytest.mark.parametrize("path", ["/", "/docs", "/page/page.js", "/page/page.css", "/openapi.json", "/nowhere"])
+def test_every_answer_has_the_headers_and_the_page_asks_nobody_else(path):
+    response = get(path)
+    assert response.status_code == (404 if path == "/nowhere" else 200)
+    assert {name: response.headers.get(name) for name in HEADERS} == HEADERS
+    if path != "/openapi.json":
+        assert "https://" not in response.text
+
+
+def test_no_file_beside_the_page_is_served():
+    for name in ("..%2fservice.py", "service.py", "__init__.py", "page.txt"):
+        assert get(f"/page/{name}").status_code == 404
+
+
+def test_what_a_user_writes_is_in_no_log(caplog, capfd):
+    post({**ASKED, "document": STORY + " Zanzibar"})
+    post({**ASKED, "document": STORY + " Zanzibar", "candidates": ["Zanzibar"]})
+    post("Zanzibar")
+    printed = capfd.readouterr()
+    assert "Zanzibar" not in caplog.text + printed.out + printed.err
