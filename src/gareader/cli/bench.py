@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict
 from functools import reduce
+from importlib.resources import files
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any
@@ -143,6 +144,51 @@ def encoder(*, batch: Batch = 32, document: Document = 430, repeats: Repeats = 5
         speed = f"{batch / times.median:8.1f} documents/s   {result.peak_memory_mb[name]:6.0f} MB"
         print_times(name, times.seconds, f"{threads(times)}   {speed}")
     print(f"{'speed-up':<24} {result.speedup_over_encoder:8.1f}")
+
+
+@bench.command
+def serve(
+    *, corpus: Path | None = None, clients: int = 64, time: float = 60.0, questions: int = 64, as_json: Json = False
+) -> None:
+    """The HTTP service under load, with and without batching; needs the extra `serve`.
+
+    Example: `gareader bench serve --clients 2 --time 0.5`
+
+    Parameters
+    ----------
+    corpus
+        Where the questions come from; the bundled stories if not given.
+    clients
+        How many ask at the same time, each one question after the other.
+    time
+        Seconds for each of the two.
+    questions
+        How many different ones.
+    """
+    from itertools import islice
+
+    from gareader.benchmark.serving import bench_serve
+    from gareader.examples import PLACEHOLDER
+    from gareader.store import read_examples
+
+    source = Path(str(files("gareader") / "stories" / "stories.jsonl")) if corpus is None else corpus
+    asked = [
+        {
+            "document": " ".join(example.document),
+            "query": " ".join("XXXXX" if word == PLACEHOLDER else word for word in example.query),
+            "candidates": [" ".join(candidate) for candidate in example.candidates],
+        }
+        for example in islice(read_examples(source), questions)
+    ]
+    for load in bench_serve(asked, clients, time):
+        if as_json:
+            print(json.dumps(asdict(load)), flush=True)
+            continue
+        print(f"{'without batching' if load.batch_size == 1 else f'batches of up to {load.batch_size}'}")
+        latency = "   ".join(f"{name} {value:.0f} ms" for name, value in load.milliseconds.items())
+        early, late = load.memory_mb
+        print(f"  {load.answers_per_second:.1f} answers/s   {latency}   {load.clients} clients, {load.seconds:g} s")
+        print(f"  statuses {load.statuses}   memory {early:.0f} → {late:.0f} MB", flush=True)
 
 
 @bench.command

@@ -1,6 +1,7 @@
 """The command that serves readers over HTTP."""
 
 import os
+import signal
 from dataclasses import replace
 from typing import Annotated
 
@@ -71,5 +72,7 @@ def serve(
         service, host=host, port=port, log_level="warning", access_log=False, timeout_graceful_shutdown=60
     )
     server = uvicorn.Server(config)
+    for number in (signal.SIGINT, signal.SIGTERM):  # uvicorn stops by them, then passes them on: here it ends well
+        signal.signal(number, lambda *_: None)
     complain(f"serving {', '.join(names)} at http://{host}:{port}/ (programs: POST /answer, see /docs); Ctrl-C stops")
     server.run()

@@ -1,0 +1,80 @@
+"""`gareader serve` as a process: it starts, answers, finishes what it has taken, and stops."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+
+from gareader.benchmark.serving import memory, service
+
+ASKED = {
+    "document": "Ann has the lamp. Ben has the drum. " * 300,
+    "query": "___ has the drum.",
+    "candidates": ["Ann", "Ben"],
+}
+
+
+def post(port, body, headers=None):
+    data = json.dumps(body).encode()
+    request = Request(f"http://127.0.0.1:{port}/answer", data, {"Content-Type": "application/json", **(headers or {})})
+    with urlopen(request, timeout=60) as response:  # noqa: S310
+        return response.status, json.load(response)
+
+
+def test_on_a_signal_it_finishes_what_it_has_taken():
+    with service(8) as (port, process), ThreadPoolExecutor(6) as clients:
+        assert post(port, {**ASKED, "document": "Ann has the lamp. Ben has the drum."})[0] == 200
+        futures = [clients.submit(post, port, [ASKED] * 4) for _ in range(6)]
+        health = f"http://127.0.0.1:{port}/healthz"
+        while json.load(urlopen(health, timeout=60))["waiting"] < 8:
+            assert not all(future.done() for future in futures), "the questions were answered before the signal"
+        process.send_signal(signal.SIGTERM)
+        taken = [future.exception() or future.result() for future in futures]
+        assert sum(isinstance(each, tuple) and each[0] == 200 and len(each[1]) == 4 for each in taken) >= 2
+        assert process.wait(60) == 0
+
+
+def test_nothing_of_what_users_write_is_logged_and_memory_stays():
+    with service(8) as (port, process):
+        for number in range(30):
+            post(port, {**ASKED, "document": f"Ann Zanzibar{number} has the lamp. Ben has the drum."})
+        before = memory(process.pid)
+        for number in range(60):
+            post(port, {**ASKED, "document": f"Ann Zanzibar{number} has the lamp. Ben has the drum."})
+        with pytest.raises(HTTPError):
+            post(port, {"document": "Zanzibar"})
+        assert memory(process.pid) < before + 30
+        process.send_signal(signal.SIGTERM)
+        process.wait(60)
+        assert b"Zanzibar" not in process.stderr.read()
+
+
+def run(*arguments, **environment):
+    command = [sys.executable, "-m", "gareader", "serve", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, timeout=120)
+
+
+def test_what_cannot_be_served():
+    unknown = run("storys")
+    assert unknown.returncode == 1
+    assert "did you mean 'stories'" in unknown.stderr
+    assert run("--port", "70000").returncode == 2
+
+
+def test_a_check_without_serving():
+    checked = run("--check")
+    assert (checked.returncode, checked.stderr) == (0, "")
+    assert checked.stdout.startswith("stories: ready")
+
+
+def test_without_the_extra_it_says_what_to_install(tmp_path):
+    (tmp_path / "uvicorn.py").write_text("raise ModuleNotFoundError(\"No module named 'uvicorn'\", name='uvicorn')")
+    missing = run("--check", PYTHONPATH=str(tmp_path))
+    assert missing.returncode == 1
+    assert "serving needs uvicorn; type: pip install 'gareader[serve]'" in missing.stderr
