@@ -67,7 +67,8 @@ def test_every_config_is_complete_and_says_its_command(config):
     assert settings.reader in READERS
     if config.name != "tiny.toml":
         assert re.search(r"# The paper: +\d\d\.\d / \d\d\.\d %", text)
-        assert (settings.train, settings.reader_config.hops) == (TrainConfig(), 3)  # the paper's recipe
+        recipe = TrainConfig(average=0.999 if config.name == "stories.toml" else None)
+        assert (settings.train, settings.reader_config.hops) == (recipe, 3)  # the paper's recipe
 
 
 def test_the_papers_table_of_settings():

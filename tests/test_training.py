@@ -91,6 +91,39 @@ def test_metrics_hold_what_was_measured(corpus, tmp_path):
     assert {"validation_loss", "validation_interval", "validation_recall"} < validations[0].keys()
 
 
+def test_an_average_follows_the_weights_and_is_what_is_kept(corpus, tmp_path):
+    run = experiment(corpus, average=0.9, max_epochs=1).run(tmp_path / "averaged")
+    seen = []
+    update = run.update
+
+    def watched(*arguments):
+        before = {name: weight.detach().clone() for name, weight in run.weights.items()}
+        measured = update(*arguments)
+        seen.append((before, {name: weight.detach().clone() for name, weight in run.weights.items()}))
+        return measured
+
+    run.update = watched
+    end = run.train()
+    expected = seen[0][0]
+    kept = None
+    for step, (_, after) in enumerate(seen):
+        past = min(0.9, (1 + step) / (10 + step))
+        expected = {name: past * value + (1 - past) * after[name] for name, value in expected.items()}
+        kept = expected if step + 1 == end.best_step else kept
+    for name, value in expected.items():
+        torch.testing.assert_close(run.averages[name], value)
+        assert torch.equal(run.weights[name], seen[-1][1][name])  # validating has given the weights back
+    best = load(tmp_path / "averaged" / BEST).reader.state_dict()
+    for name, value in kept.items():
+        torch.testing.assert_close(best[name], value)
+    plain = experiment(corpus, max_epochs=1).run(tmp_path / "plain")
+    plain.train()
+    assert all(torch.equal(plain.weights[name], weight) for name, weight in run.weights.items())
+    measured = [line for line in metrics(tmp_path / "averaged") if "plain_validation_accuracy" in line]
+    without = [line for line in metrics(tmp_path / "plain") if "validation_accuracy" in line]
+    assert [m["plain_validation_accuracy"] for m in measured] == [w["validation_accuracy"] for w in without]
+
+
 def test_the_learning_rate_is_halved_after_the_second_epoch():
     config = TrainConfig()
     assert [config.rate(epoch, 0) for epoch in range(4)] == [5e-4, 5e-4, 2.5e-4, 1.25e-4]
@@ -109,9 +142,10 @@ def test_a_time_budget_ends_the_run_with_a_reader(corpus, tmp_path):
     assert load(tmp_path / "run" / BEST).notes["trained"]["step"] == 1
 
 
+@pytest.mark.parametrize("average", [None, 0.9])
 @pytest.mark.parametrize("stops", [[1], [3, 7], [7, 8, 20, 21], [19]])
-def test_stopped_and_resumed_is_the_same_to_the_bit(corpus, tmp_path, stops):
-    settings = experiment(corpus)
+def test_stopped_and_resumed_is_the_same_to_the_bit(corpus, tmp_path, stops, average):
+    settings = experiment(corpus, average=average)
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     settings.run(whole).train()
     for number, step in enumerate(stops):
@@ -227,6 +261,7 @@ def test_a_fraction_is_chosen_by_the_seed():
     ("setting", "message"),
     [
         ({"fraction": 0}, "train.fraction = 0.0 is not a share"),
+        ({"average": 1.0}, "train.average = 1.0 is not a share"),
         ({"batch_size": 0}, "train.batch_size = 0 is too small"),
         ({"learning_rate": -1.0}, "train.learning_rate = -1.0 is not positive"),
         ({"max_minutes": 0}, "train.max_minutes = 0.0 is not positive"),

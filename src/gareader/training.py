@@ -2,8 +2,9 @@
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import monotonic
@@ -20,7 +21,7 @@ from torch.nn import functional
 from gareader.batching import Batch, length_batches
 from gareader.checkpoint import Checkpoint, recover_folder, save
 from gareader.errors import CheckpointError, ConfigError, TrainingError
-from gareader.evaluation import evaluate
+from gareader.evaluation import Report, evaluate
 from gareader.examples import Example
 from gareader.predictor import Predictor
 
@@ -44,6 +45,8 @@ class TrainConfig:
     """Training also stops after an epoch without a new best validation accuracy."""
     max_minutes: float | None = None
     """A time budget: the learning rate falls to zero over its second half, then training stops."""
+    average: float | None = None
+    """Weight of the past in a running average of the weights, such as 0.999: that reader is validated and kept."""
     fraction: float = 1.0
     """Share of the training questions to use, chosen by the seed."""
     validate_every: int = 500
@@ -64,6 +67,8 @@ class TrainConfig:
                 raise ConfigError(f"{name} = {value} is not positive")
         if not 0 <= self.seed < 2**32:
             raise ConfigError(f"seed = {self.seed} is out of range; use 0 or more and less than 2**32")
+        if self.average is not None and not 0 < self.average < 1:
+            raise ConfigError(f"average = {self.average} is not a share; use more than 0 and less than 1")
         if not 0 < self.fraction <= 1:
             raise ConfigError(f"fraction = {self.fraction} is not a share; use more than 0, at most 1")
 
@@ -119,6 +124,7 @@ class Run:
         self.on_metrics = on_metrics
         self.weights = {name: p for name, p in self.reader.named_parameters() if p.requires_grad}
         self.adam = torch.optim.Adam(self.weights.values(), lr=config.learning_rate, fused=True)
+        self.averages = {} if config.average is None else {name: w.detach().clone() for name, w in self.weights.items()}
         self.position = Position()
         self.window: list[dict[str, float]] = []  # what was measured since the last line of metrics
 
@@ -200,6 +206,7 @@ class Run:
                 f"nothing was overwritten. Look at these examples, or lower train.learning_rate: {names}"
             )
         self.adam.step()
+        self.follow()
         self.position = replace(
             position, batch=position.batch + 1, step=position.step + 1, examples=position.examples + len(examples)
         )
@@ -211,18 +218,49 @@ class Run:
             "learning_rate": rate,
         }
 
+    def follow(self) -> None:
+        """Move the averages a little towards the weights; at first quickly, so that the first weights are forgotten."""
+        if self.config.average is not None:
+            past = min(self.config.average, (1 + self.position.step) / (10 + self.position.step))
+            for name, weight in self.weights.items():
+                self.averages[name].lerp_(weight.detach(), 1 - past)
+
+    @contextmanager
+    def averaged(self) -> Iterator[None]:
+        """Meanwhile the reader has the averaged weights, if there are any."""
+        kept = {name: self.weights[name].detach().clone() for name in self.averages}
+        self.set_weights(self.averages)
+        try:
+            yield
+        finally:
+            self.set_weights(kept)
+
+    def set_weights(self, values: Mapping[str, Tensor]) -> None:
+        """Give the reader other weights."""
+        with torch.no_grad():
+            for name, value in values.items():
+                self.weights[name].copy_(value)
+
     def validate(self) -> None:
         """Measure the reader on the validation questions and keep it if it is the best so far."""
+        if self.averages:  # what the average is worth
+            plain = self.measured()
+            self.log({"plain_validation_accuracy": plain.accuracy, "plain_validation_loss": plain.loss})
+        with self.averaged():
+            report = self.measured()
+            self.log({f"validation_{name}": value for name, value in asdict(report).items()})
+            if report.accuracy > self.position.best_accuracy:
+                position = self.position
+                self.position = replace(
+                    position, best_accuracy=report.accuracy, best_step=position.step, best_epoch=position.epoch
+                )
+                notes = {**self.checkpoint.notes, "validation": asdict(report), "trained": asdict(self.position)}
+                save(replace(self.checkpoint, notes=notes), self.folder / BEST)
+
+    def measured(self) -> Report:
+        """The reader as it is now, on the validation questions."""
         predictor = Predictor(self.reader, self.checkpoint.collator)
-        report = evaluate(predictor.answer_many(self.validation, batch_size=self.config.batch_size))
-        self.log({f"validation_{name}": value for name, value in asdict(report).items()})
-        if report.accuracy > self.position.best_accuracy:
-            position = self.position
-            self.position = replace(
-                position, best_accuracy=report.accuracy, best_step=position.step, best_epoch=position.epoch
-            )
-            notes = {**self.checkpoint.notes, "validation": asdict(report), "trained": asdict(self.position)}
-            save(replace(self.checkpoint, notes=notes), self.folder / BEST)
+        return evaluate(predictor.answer_many(self.validation, batch_size=self.config.batch_size))
 
     def end_epoch(self) -> None:
         """Go to the next epoch, or finish: after the last, or after one without a new best."""
@@ -252,6 +290,7 @@ class Run:
             tensors[f"weights/{name}"] = weight.detach()
             for key, value in self.adam.state.get(weight, {}).items():
                 tensors[f"adam/{key}/{name}"] = value
+        tensors |= {f"average/{name}": value for name, value in self.averages.items()}
         target, new = self.folder / STATE, self.folder / f".{STATE}.new"
         try:
             save_file(
@@ -280,9 +319,9 @@ class Run:
             with safe_open(path, framework="pt") as file:
                 self.position = Position(**json.loads(file.metadata()["position"]))
                 self.window = json.loads(file.metadata()["window"])
+                self.set_weights({name: file.get_tensor(f"weights/{name}") for name in self.weights})
+                self.averages = {name: file.get_tensor(f"average/{name}") for name in self.averages}
                 for name, weight in self.weights.items():
-                    with torch.no_grad():
-                        weight.copy_(file.get_tensor(f"weights/{name}"))
                     prefix = "adam/{}/" + name
                     self.adam.state[weight] = {
                         key: file.get_tensor(prefix.format(key)) for key in ("step", "exp_avg", "exp_avg_sq")
