@@ -94,6 +94,7 @@ def test_candidates_are_proposed():
         ({"document": ""}, 422, "document: String should have at least 1 character"),
         ({"document": "  \n "}, 400, "the document is empty"),
         ({"document": 7}, 422, "document: Input should be a valid string"),
+        ({"document": "half \ud800 a character"}, 422, "document: Input should be a valid string"),
         ({"colour": "red"}, 422, "colour: Extra inputs are not permitted"),
         ({"reader": "huge"}, 400, "there is no reader 'huge' here; known: small"),
     ],
@@ -149,6 +150,7 @@ def test_overload_and_slowness_are_told_with_a_time_to_come_again():
         waiting = [asyncio.create_task(client.post("/answer", json=ASKED)) for _ in range(3)]
         await asyncio.sleep(0.3)
         refused = await client.post("/answer", json=ASKED)
+        assert (await client.post("/answer", json=[ASKED] * 2)).status_code == 503
         health = await client.get("/healthz")
         stuck.go.set()
         return refused, health, [await task for task in waiting]

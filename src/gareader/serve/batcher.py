@@ -1,6 +1,5 @@
 """Questions that arrive together are read together."""
 
-from collections.abc import Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from queue import Empty, Queue
@@ -38,17 +37,16 @@ class Batcher:
         self._thread = Thread(target=self._work, name="gareader-batcher", daemon=True)
         self._thread.start()
 
-    def ask(self, examples: Iterable[Example], *, attention: bool = False) -> list[Future[Prediction]]:
-        """The answers-to-be of some questions, all of which are taken or none."""
-        asked = [_Waiting(example, attention) for example in examples]
+    def ask(self, example: Example, *, attention: bool = False) -> Future[Prediction]:
+        """The answer-to-be of a question."""
+        asked = _Waiting(example, attention)
         with self._lock:
-            if self.waiting and self.waiting + len(asked) > self.most_waiting:
+            if self.waiting >= self.most_waiting:
                 raise OverloadedError
-            self.waiting += len(asked)
-        for each in asked:
-            each.answer.add_done_callback(self._done)
-            self._queue.put(each)
-        return [each.answer for each in asked]
+            self.waiting += 1
+        asked.answer.add_done_callback(self._done)
+        self._queue.put(asked)
+        return asked.answer
 
     def close(self) -> None:
         """Answer what has been asked, then stop."""

@@ -4,6 +4,7 @@ import asyncio
 import hmac
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Annotated, Any
@@ -17,7 +18,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gareader.errors import GareaderError
-from gareader.examples import Example
+from gareader.examples import Example, Prediction
 from gareader.predictor import Predictor, question
 from gareader.serve.batcher import Batcher, OverloadedError
 from gareader.serve.messages import Answer, Limits, Problem, Question, answer_of
@@ -134,15 +135,14 @@ async def _answers(questions: list[Question], batchers: Mapping[str, Batcher], l
     names = [each.reader or next(iter(batchers)) for each in questions]
     if unknown := next((name for name in names if name not in batchers), None):
         raise HTTPException(400, f"there is no reader {unknown!r} here; known: {', '.join(batchers)}")
+    futures: list[Future[Prediction]] = []
     try:
-        futures = [
-            batchers[name].ask([example], attention=each.attention)[0]
-            for name, example, each in zip(names, examples, questions, strict=True)
-        ]
-        predictions = await asyncio.wait_for(
-            asyncio.gather(*(asyncio.wrap_future(future) for future in futures)), limits.seconds
-        )
+        for name, example, each in zip(names, examples, questions, strict=True):
+            futures.append(batchers[name].ask(example, attention=each.attention))
+        predictions = await asyncio.wait_for(asyncio.gather(*map(asyncio.wrap_future, futures)), limits.seconds)
     except OverloadedError:
+        for future in futures:  # all of a list, or none
+            future.cancel()
         raise HTTPException(503, "too many questions wait; come again later", {"Retry-After": "1"}) from None
     except TimeoutError:
         problem = f"no answer within {limits.seconds:g} seconds; ask less at a time, or come again later"
