@@ -13,14 +13,27 @@ from safetensors.torch import load_file, save_file
 import synthetic
 from gareader import checkpoint
 from gareader.batching import SPECIAL_WORDS, Collator
-from gareader.checkpoint import ALPHABET, SETTINGS, VOCABULARY, WEIGHTS, Checkpoint, digest, load, recover_folder, save
+from gareader.checkpoint import (
+    ALPHABET,
+    SETTINGS,
+    VOCABULARY,
+    WEIGHTS,
+    Checkpoint,
+    digest,
+    load,
+    recover_folder,
+    save,
+)
+from gareader.checkpoint import (
+    WORDS as TABLE,
+)
 from gareader.errors import CheckpointError, GareaderError
 from gareader.examples import PLACEHOLDER, Example
 from gareader.vocabulary import Alphabet, Vocabulary
 from readers.variants import VARIANTS
 
 WORDS = Vocabulary([*SPECIAL_WORDS, *synthetic.PEOPLE, *synthetic.THINGS, "has", "the", "."])
-FILES = {SETTINGS, VOCABULARY, ALPHABET, WEIGHTS}
+FILES = {SETTINGS, VOCABULARY, ALPHABET, WEIGHTS, TABLE}
 UNKNOWN = Example("new", ("Zoë", "HAS", "the", "yak\u2028s", "."), (PLACEHOLDER, "has"), (("Zoë",), ("yak\u2028s",)), 0)
 
 
@@ -183,9 +196,8 @@ def test_files_that_do_not_fit_together(folder, changes, message):
 
 
 def test_weights_of_another_vocabulary_do_not_fit(folder):
-    weights = load_file(folder / WEIGHTS)
-    weights["embed.words"] = weights["embed.words"][1:].clone()
-    save_file(weights, folder / WEIGHTS)
+    words = load_file(folder / TABLE)
+    save_file({name: rows[1:].clone() for name, rows in words.items()}, folder / TABLE)
     resum(folder)
     assert "but a word table of" in complaint(folder)
 

@@ -24,7 +24,9 @@ from gareader.vocabulary import Alphabet, Vocabulary
 FORMAT = 1
 """Raised when a folder written now could not be read by an earlier version."""
 
-SETTINGS, VOCABULARY, ALPHABET, WEIGHTS = "reader.json", "vocabulary.txt", "alphabet.txt", "weights.safetensors"
+SETTINGS, VOCABULARY, ALPHABET = "reader.json", "vocabulary.txt", "alphabet.txt"
+WEIGHTS, WORDS = "weights.safetensors", "words.safetensors"
+"""The word table has a file of its own, for training need not change it."""
 
 
 @dataclass(frozen=True)
@@ -68,14 +70,16 @@ def _write(checkpoint: Checkpoint, folder: Path, packed: bool) -> None:
     collator.vocabulary.write(folder / VOCABULARY)
     collator.alphabet.write(folder / ALPHABET)
     weights = {name: value.detach().contiguous() for name, value in checkpoint.reader.state_dict().items()}
-    save_file(pack(weights) if packed else weights, folder / WEIGHTS)
+    tensors = pack(weights) if packed else weights
+    for file, of_table in ((WORDS, True), (WEIGHTS, False)):
+        save_file({name: value for name, value in tensors.items() if name.startswith(TABLE) == of_table}, folder / file)
     settings = {
         "format": FORMAT,
         "reader": checkpoint.name,
         "settings": asdict(checkpoint.reader.config),  # type: ignore[call-overload]
         "words": {name: getattr(collator, name) for name in ("width", "seed", "pretrained", "characters")},
         "temperature": checkpoint.temperature,
-        "sha256": {name: digest(folder / name) for name in (VOCABULARY, ALPHABET, WEIGHTS)},
+        "sha256": {name: digest(folder / name) for name in (VOCABULARY, ALPHABET, WORDS, WEIGHTS)},
         "notes": dict(checkpoint.notes),
     }
     (folder / SETTINGS).write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -150,7 +154,7 @@ def _restored(folder: Path, settings: Mapping[str, Any]) -> Checkpoint:
     reader_class, config_class = READERS[name]
     words = settings["words"]
     vocabulary, alphabet = Vocabulary.read(folder / VOCABULARY), Alphabet.read(folder / ALPHABET)
-    weights = unpack(load_file(folder / WEIGHTS))
+    weights = unpack(load_file(folder / WORDS) | load_file(folder / WEIGHTS))
     if (table := tuple(weights[TABLE].shape)) != (len(vocabulary), words["width"]):
         raise ConfigError(f"{len(vocabulary)} words of width {words['width']}, but a word table of {table}")
     config = from_table(config_class, settings["settings"], "reader")
