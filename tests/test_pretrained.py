@@ -40,7 +40,10 @@ def test_a_path_is_a_path_and_an_unknown_name_is_told(tmp_path):
         pretrained.folder("story")
 
 
-@pytest.mark.parametrize("example", corpora.read(files("gareader") / "stories" / "stories.jsonl"), ids=lambda e: e.id)
+STORIES = list(corpora.read(files("gareader") / "stories" / "stories.jsonl"))
+
+
+@pytest.mark.parametrize("example", STORIES, ids=lambda example: example.id)
 def test_the_bundled_stories(example):
     assert 150 <= len(example.document) <= 300
     assert load().answer_example(example).correct

@@ -71,8 +71,9 @@ def _write(checkpoint: Checkpoint, folder: Path, packed: bool) -> None:
     collator.alphabet.write(folder / ALPHABET)
     weights = {name: value.detach().contiguous() for name, value in checkpoint.reader.state_dict().items()}
     tensors = pack(weights) if packed else weights
-    for file, of_table in ((WORDS, True), (WEIGHTS, False)):
-        save_file({name: value for name, value in tensors.items() if name.startswith(TABLE) == of_table}, folder / file)
+    for target, of_table in ((WORDS, True), (WEIGHTS, False)):
+        part = {name: value for name, value in tensors.items() if name.startswith(TABLE) == of_table}
+        save_file(part, folder / target)
     settings = {
         "format": FORMAT,
         "reader": checkpoint.name,
