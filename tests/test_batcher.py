@@ -41,7 +41,7 @@ def renamed(example, id):
 def test_answers_are_those_of_the_reader_alone():
     predictor = untrained(GatedAttentionConfig(hidden=8))
     batcher = Batcher(predictor)
-    futures = [batcher.ask(example) for example in CORPUS]
+    futures = [batcher.ask(lambda example=example: example) for example in CORPUS]
     for example, future in zip(CORPUS, futures, strict=True):
         alone = predictor.predict([example])[0]
         assert future.result(10).log_probabilities == pytest.approx(alone.log_probabilities, abs=1e-5)
@@ -52,7 +52,7 @@ def test_answers_are_those_of_the_reader_alone():
 
 def test_what_waits_while_one_is_read_is_read_together(slow):
     batcher = Batcher(slow, batch_size=8)
-    futures = [batcher.ask(example) for example in CORPUS[:20]]
+    futures = [batcher.ask(lambda example=example: example) for example in CORPUS[:20]]
     slow.go.set()
     wait(futures, 10)
     sizes = [len(batch) for batch in slow.batches]
@@ -64,7 +64,7 @@ def test_what_waits_while_one_is_read_is_read_together(slow):
 
 def test_attention_is_there_for_those_who_asked():
     batcher = Batcher(untrained(GatedAttentionConfig(hidden=4)))
-    asked = batcher.ask(CORPUS[0], attention=True)
+    asked = batcher.ask(lambda: CORPUS[0], attention=True)
     assert asked.result(10).attention is not None
     batcher.close()
 
@@ -72,7 +72,7 @@ def test_attention_is_there_for_those_who_asked():
 def test_a_bad_question_does_not_spoil_the_others(slow):
     batcher = Batcher(slow)
     names = ("good", "bad", "other")
-    good, bad, other = (batcher.ask(renamed(CORPUS[n], name)) for n, name in enumerate(names))
+    good, bad, other = (batcher.ask(lambda n=n, name=name: renamed(CORPUS[n], name)) for n, name in enumerate(names))
     slow.go.set()
     assert good.result(10).example.id == "good"
     assert other.result(10).example.id == "other"
@@ -82,20 +82,30 @@ def test_a_bad_question_does_not_spoil_the_others(slow):
     assert batcher.waiting == 0
 
 
+def test_a_text_that_makes_no_question_is_told_to_whoever_asked(slow):
+    batcher = Batcher(slow)
+    broken = batcher.ask(lambda: CORPUS[1000])
+    slow.go.set()
+    with pytest.raises(IndexError):
+        broken.result(10)
+    assert batcher.ask(lambda: CORPUS[0]).result(10)
+    batcher.close()
+
+
 def test_too_many_questions_are_refused_and_later_ones_taken(slow):
     batcher = Batcher(slow, most_waiting=5)
-    first = [batcher.ask(example) for example in CORPUS[:5]]
+    first = [batcher.ask(lambda example=example: example) for example in CORPUS[:5]]
     with pytest.raises(OverloadedError):
-        batcher.ask(CORPUS[5])
+        batcher.ask(lambda: CORPUS[5])
     slow.go.set()
     wait(first, 10)
-    assert batcher.ask(CORPUS[5]).result(10)
+    assert batcher.ask(lambda: CORPUS[5]).result(10)
     batcher.close()
 
 
 def test_who_gives_up_is_passed_over(slow):
     batcher = Batcher(slow)
-    first, second = (batcher.ask(example) for example in CORPUS[:2])
+    first, second = (batcher.ask(lambda example=example: example) for example in CORPUS[:2])
     cancelled = second.cancel()
     slow.go.set()
     first.result(10)
@@ -109,7 +119,7 @@ def test_who_gives_up_is_passed_over(slow):
 
 def test_closing_answers_what_was_asked(slow):
     batcher = Batcher(slow)
-    futures = [batcher.ask(example) for example in CORPUS[:10]]
+    futures = [batcher.ask(lambda example=example: example) for example in CORPUS[:10]]
     slow.go.set()
     batcher.close()
     assert all(future.done() for future in futures)
@@ -119,8 +129,8 @@ def test_documents_of_very_different_length_are_read_apart(slow):
     short = CORPUS[0]
     long = type(short)("long", short.document * 10, short.query, short.candidates, short.answer)
     batcher = Batcher(slow)
-    blocker = batcher.ask(short)
-    futures = [batcher.ask(each) for each in (short, long, short, long)]
+    blocker = batcher.ask(lambda: short)
+    futures = [batcher.ask(lambda each=each: each) for each in (short, long, short, long)]
     slow.go.set()
     wait([blocker, *futures], 10)
     assert all(len(set(batch) & {"long"}) == 0 or set(batch) == {"long"} for batch in slow.batches)

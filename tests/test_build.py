@@ -69,3 +69,10 @@ def test_without_a_compiler(project):
     assert 'building extension "gareader.nn.libgru" failed' in said
     assert LIBRARY not in names(wheel)
     assert "gareader/nn/native.py" in names(wheel)
+    data = (
+        "pretrained/stories/words.safetensors",
+        "pretrained/stories.md",
+        "serve/page/index.html",
+        "stories/stories.jsonl",
+    )
+    assert {f"gareader/{name}" for name in data} <= set(names(wheel))

@@ -1,5 +1,6 @@
 """Questions that arrive together are read together."""
 
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from queue import Empty, Queue
@@ -15,7 +16,7 @@ class OverloadedError(Exception):
 
 @dataclass(frozen=True)
 class _Waiting:
-    example: Example
+    make: Callable[[], Example]
     attention: bool
     answer: Future[Prediction] = field(default_factory=Future)
 
@@ -24,7 +25,8 @@ class Batcher:
     """One thread reads for everyone: what waits when it is free becomes its next batch.
 
     Nobody waits for a batch to fill. A question that comes alone is read alone, and the more come, the more share a
-    batch.
+    batch. The same thread makes the words of a text: Python lets one thread work at a time, and where sixty split
+    their texts while one reads, each of its steps waits for them.
     """
 
     def __init__(self, predictor: Predictor, *, batch_size: int = 32, most_waiting: int = 256) -> None:
@@ -37,9 +39,9 @@ class Batcher:
         self._thread = Thread(target=self._work, name="gareader-batcher", daemon=True)
         self._thread.start()
 
-    def ask(self, example: Example, *, attention: bool = False) -> Future[Prediction]:
-        """The answer-to-be of a question."""
-        asked = _Waiting(example, attention)
+    def ask(self, make: Callable[[], Example], *, attention: bool = False) -> Future[Prediction]:
+        """The answer-to-be of the question that `make` makes, or the error it raises."""
+        asked = _Waiting(make, attention)
         with self._lock:
             if self.waiting >= self.most_waiting:
                 raise OverloadedError
@@ -69,29 +71,38 @@ class Batcher:
             open_ = batch[-1] is not None
             # whoever has given up meanwhile is passed over
             wanted = [each for each in batch if each is not None and each.answer.set_running_or_notify_cancel()]
-            for some in similar_lengths(wanted):
+            for some in similar_lengths(self._made(wanted)):
                 self._answer(some)
 
-    def _answer(self, some: list[_Waiting]) -> None:
+    def _made(self, wanted: Iterable[_Waiting]) -> list[tuple[_Waiting, Example]]:
+        made = []
+        for each in wanted:
+            try:
+                made.append((each, each.make()))
+            except Exception as error:  # noqa: BLE001 - it belongs to whoever asked
+                each.answer.set_exception(error)
+        return made
+
+    def _answer(self, some: list[tuple[_Waiting, Example]]) -> None:
         try:
-            attention = any(each.attention for each in some)
-            predictions = self.predictor.predict([each.example for each in some], attention=attention)
+            attention = any(each.attention for each, _ in some)
+            predictions = self.predictor.predict([example for _, example in some], attention=attention)
         except Exception as error:  # noqa: BLE001 - it belongs to whoever asked
             if len(some) == 1:
-                some[0].answer.set_exception(error)
+                some[0][0].answer.set_exception(error)
                 return
-            for each in some:  # one question must not spoil the others'
-                self._answer([each])
+            for one in some:  # one question must not spoil the others'
+                self._answer([one])
             return
-        for each, prediction in zip(some, predictions, strict=True):
+        for (each, _), prediction in zip(some, predictions, strict=True):
             each.answer.set_result(prediction)
 
 
-def similar_lengths(waiting: list[_Waiting]) -> list[list[_Waiting]]:
+def similar_lengths(made: list[tuple[_Waiting, Example]]) -> list[list[tuple[_Waiting, Example]]]:
     """The questions in groups whose documents are at most twice as long as each other: little is padding."""
-    groups: list[list[_Waiting]] = []
-    for each in sorted(waiting, key=lambda each: len(each.example.document)):
-        if groups and len(each.example.document) <= 2 * len(groups[-1][0].example.document):
+    groups: list[list[tuple[_Waiting, Example]]] = []
+    for each in sorted(made, key=lambda pair: len(pair[1].document)):
+        if groups and len(each[1].document) <= 2 * len(groups[-1][0][1].document):
             groups[-1].append(each)
         else:
             groups.append([each])

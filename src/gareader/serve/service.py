@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.resources import files
 from typing import Annotated, Any
 
@@ -60,13 +61,12 @@ def create_app(
 ) -> FastAPI:
     """The service with these readers, the first being the default; `about` is what /readers tells of them."""
     limits = limits or Limits()
-    batchers = {
-        name: Batcher(predictor, batch_size=batch_size, most_waiting=limits.waiting)
-        for name, predictor in readers.items()
-    }
+    batchers: dict[str, Batcher] = {}
 
     @asynccontextmanager
-    async def close_readers(app: FastAPI) -> AsyncIterator[None]:  # noqa: ARG001
+    async def open_readers(app: FastAPI) -> AsyncIterator[None]:  # noqa: ARG001
+        for name, predictor in readers.items():
+            batchers[name] = Batcher(predictor, batch_size=batch_size, most_waiting=limits.waiting)
         yield
         for batcher in batchers.values():
             await run_in_threadpool(batcher.close)
@@ -75,7 +75,7 @@ def create_app(
         title="gareader",
         summary="Cloze questions about a text: a probability for each possible answer.",
         version="1",
-        lifespan=close_readers,
+        lifespan=open_readers,
         docs_url=None,
         redoc_url=None,
     )
@@ -129,16 +129,13 @@ def create_app(
 
 
 async def _answers(questions: list[Question], batchers: Mapping[str, Batcher], limits: Limits) -> list[Answer]:
-    examples = await run_in_threadpool(
-        lambda: [_example(each, number, limits) for number, each in enumerate(questions)]
-    )
     names = [each.reader or next(iter(batchers)) for each in questions]
     if unknown := next((name for name in names if name not in batchers), None):
         raise HTTPException(400, f"there is no reader {unknown!r} here; known: {', '.join(batchers)}")
     futures: list[Future[Prediction]] = []
     try:
-        for name, example, each in zip(names, examples, questions, strict=True):
-            futures.append(batchers[name].ask(example, attention=each.attention))
+        for number, (name, each) in enumerate(zip(names, questions, strict=True)):
+            futures.append(batchers[name].ask(partial(_example, each, number, limits), attention=each.attention))
         predictions = await asyncio.wait_for(asyncio.gather(*map(asyncio.wrap_future, futures)), limits.seconds)
     except OverloadedError:
         for future in futures:  # all of a list, or none
