@@ -129,10 +129,19 @@ def test_the_learning_rate_is_halved_after_the_second_epoch():
     assert [config.rate(epoch, 0) for epoch in range(4)] == [5e-4, 5e-4, 2.5e-4, 1.25e-4]
 
 
-def test_the_learning_rate_falls_to_zero_at_the_end_of_the_budget():
-    config = TrainConfig(max_minutes=10)
-    assert [config.rate(0, 60 * minute) for minute in (0, 5, 7.5, 10, 11)] == pytest.approx([5e-4, 5e-4, 2.5e-4, 0, 0])
+@pytest.mark.parametrize("config", [TrainConfig(max_minutes=10.0), TrainConfig(decay=True)], ids=["minutes", "decay"])
+def test_the_learning_rate_falls_to_zero_over_the_second_half(config):
+    assert [config.rate(0, share) for share in (0, 0.5, 0.75, 1)] == pytest.approx([5e-4, 5e-4, 2.5e-4, 0])
     assert config.rate(2, 0) == 2.5e-4
+
+
+def test_a_run_with_decay_ends_at_a_small_learning_rate(corpus, tmp_path):
+    experiment(corpus, decay=True, max_epochs=1, log_every=1).run(tmp_path / "run").train()
+    rates = [line["learning_rate"] for line in metrics(tmp_path / "run") if "loss" in line]
+    half = len(rates) // 2
+    assert set(rates[: half + 1]) == {0.01}
+    assert rates[half:] == sorted(set(rates[half:]), reverse=True)
+    assert rates[-1] == pytest.approx(2 * 0.01 / len(rates))
 
 
 def test_a_time_budget_ends_the_run_with_a_reader(corpus, tmp_path):

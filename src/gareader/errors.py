@@ -23,6 +23,10 @@ class CorpusError(GareaderError):
         self.path = Path(path)
         self.line = line
 
+    def __reduce__(self) -> tuple[type["CorpusError"], tuple[str, Path, int | None]]:
+        """How it goes from one process to another."""
+        return type(self), (self.problem, self.path, self.line)
+
 
 class VectorsError(CorpusError):
     """A word-vector file that cannot be read as one."""
@@ -42,6 +46,10 @@ class CheckpointError(GareaderError):
 
 class TrainingError(GareaderError):
     """A training run that cannot start or go on."""
+
+
+class BuildError(GareaderError):
+    """A corpus that cannot be made from these texts."""
 
 
 class QuestionError(GareaderError):

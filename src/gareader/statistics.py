@@ -32,47 +32,68 @@ class CorpusStatistics:
 
 def describe(examples: Iterable[Example]) -> CorpusStatistics:
     """Statistics in one pass; memory grows with the vocabulary only."""
-    vocabulary: set[str] = set()
-    count = document_words = document_max = query_words = query_max = candidates = 0
-    answers = in_document = frequent = exclusive = 0
+    tally = Tally()
     for example in examples:
-        count += 1
-        document_words += len(example.document)
-        document_max = max(document_max, len(example.document))
-        query_words += len(example.query)
-        query_max = max(query_max, len(example.query))
-        candidates += len(example.candidates)
-        vocabulary.update(example.document, example.query, *example.candidates)
+        tally.add(example)
+    return tally.statistics()
+
+
+class Tally:
+    """The counts behind the statistics, which grow by an example or by another tally."""
+
+    def __init__(self) -> None:
+        self.vocabulary: set[str] = set()
+        self.counts: Counter[str] = Counter()
+        self.longest: dict[str, int] = {"document": 0, "query": 0}
+
+    def add(self, example: Example) -> None:
+        """Count one example."""
+        for name, words in (("document", example.document), ("query", example.query)):
+            self.counts[name] += len(words)
+            self.longest[name] = max(self.longest[name], len(words))
+        self.counts["examples"] += 1
+        self.counts["candidates"] += len(example.candidates)
+        self.vocabulary.update(example.document, example.query, *example.candidates)
         if example.answer is None:
-            continue
-        answers += 1
-        in_document += not set(example.document).isdisjoint(example.candidates[example.answer])
+            return
         frequency = candidate_frequencies(example)
-        frequent += most_frequent(example, frequency) == example.answer
         query = set(example.query)
         allowed = [i for i, words in enumerate(example.candidates) if query.isdisjoint(words)]
-        exclusive += most_frequent(example, frequency, allowed or None) == example.answer
+        self.counts["answers"] += 1
+        self.counts["in document"] += not set(example.document).isdisjoint(example.candidates[example.answer])
+        self.counts["frequent"] += most_frequent(example, frequency) == example.answer
+        self.counts["exclusive"] += most_frequent(example, frequency, allowed or None) == example.answer
 
-    def mean(total: int) -> float:
-        return total / count if count else 0.0
+    def merge(self, other: "Tally") -> None:
+        """Count all that the other has counted."""
+        self.vocabulary |= other.vocabulary
+        self.counts += other.counts
+        self.longest = {name: max(length, other.longest[name]) for name, length in self.longest.items()}
 
-    def share(part: int) -> float | None:
-        return part / answers if answers else None
+    def statistics(self) -> CorpusStatistics:
+        """Means and shares of what was counted."""
+        count, answers = self.counts["examples"], self.counts["answers"]
 
-    return CorpusStatistics(
-        examples=count,
-        vocabulary=len(vocabulary),
-        vocabulary_lowercase=len({word.lower() for word in vocabulary}),
-        document_words_mean=mean(document_words),
-        document_words_max=document_max,
-        query_words_mean=mean(query_words),
-        query_words_max=query_max,
-        candidates_mean=mean(candidates),
-        answers=answers,
-        answer_in_document=share(in_document),
-        most_frequent_accuracy=share(frequent),
-        most_frequent_not_in_query_accuracy=share(exclusive),
-    )
+        def mean(name: str) -> float:
+            return self.counts[name] / count if count else 0.0
+
+        def share(name: str) -> float | None:
+            return self.counts[name] / answers if answers else None
+
+        return CorpusStatistics(
+            examples=count,
+            vocabulary=len(self.vocabulary),
+            vocabulary_lowercase=len({word.lower() for word in self.vocabulary}),
+            document_words_mean=mean("document"),
+            document_words_max=self.longest["document"],
+            query_words_mean=mean("query"),
+            query_words_max=self.longest["query"],
+            candidates_mean=mean("candidates"),
+            answers=answers,
+            answer_in_document=share("in document"),
+            most_frequent_accuracy=share("frequent"),
+            most_frequent_not_in_query_accuracy=share("exclusive"),
+        )
 
 
 def candidate_frequencies(example: Example) -> list[int]:

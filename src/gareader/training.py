@@ -45,6 +45,8 @@ class TrainConfig:
     """Training also stops after an epoch without a new best validation accuracy."""
     max_minutes: float | None = None
     """A time budget: the learning rate falls to zero over its second half, then training stops."""
+    decay: bool = False
+    """Whether the learning rate falls to zero over the second half of all updates of max_epochs."""
     average: float | None = None
     """Weight of the past in a running average of the weights, such as 0.999: that reader is validated and kept."""
     fraction: float = 1.0
@@ -72,11 +74,11 @@ class TrainConfig:
         if not 0 < self.fraction <= 1:
             raise ConfigError(f"fraction = {self.fraction} is not a share; use more than 0, at most 1")
 
-    def rate(self, epoch: int, seconds: float) -> float:
-        """The learning rate in this epoch, counted from 0, so many seconds after the start."""
+    def rate(self, epoch: int, share: float) -> float:
+        """The learning rate in this epoch, counted from 0, when so much of the run is done."""
         rate = self.learning_rate * 0.5 ** max(0, epoch - 1)
-        if self.max_minutes is not None:
-            rate = min(rate, 2 * self.learning_rate * max(0.0, 1 - seconds / (60 * self.max_minutes)))
+        if self.decay or self.max_minutes is not None:
+            rate = min(rate, 2 * self.learning_rate * (1 - share))
         return rate
 
 
@@ -187,7 +189,7 @@ class Run:
     def update(self, examples: list[Example], batch: Batch) -> dict[str, float]:
         """One step of Adam; returns what was measured on the way."""
         position, config = self.position, self.config
-        rate = config.rate(position.epoch, position.seconds)
+        rate = config.rate(position.epoch, self.share_done)
         for group in self.adam.param_groups:
             group["lr"] = rate
         self.reader.train()

@@ -1,6 +1,19 @@
 """The command line: the only place that prints and exits. Results on stdout, everything else on stderr."""
 
-from gareader.cli import answer, bench, corpora, evaluate, plot, readers, serve, train, vectors
+from gareader.cli import answer, bench, build, corpora, evaluate, plot, readers, serve, train, vectors
 from gareader.cli.app import app, main
 
-__all__ = ["answer", "app", "bench", "corpora", "evaluate", "main", "plot", "readers", "serve", "train", "vectors"]
+__all__ = [
+    "answer",
+    "app",
+    "bench",
+    "build",
+    "corpora",
+    "evaluate",
+    "main",
+    "plot",
+    "readers",
+    "serve",
+    "train",
+    "vectors",
+]

@@ -55,7 +55,12 @@ T = TypeVar("T")
 
 
 def watch(
-    examples: Iterable[T], label: str, total: int | None = None, note: Callable[[], str] = lambda: ""
+    examples: Iterable[T],
+    label: str,
+    total: int | None = None,
+    note: Callable[[], str] = lambda: "",
+    unit: str = "examples",
+    every: int = 100,
 ) -> Iterator[T]:
     """The same examples, counted on a terminal's stderr while they pass; `note` says more, such as the accuracy."""
     console = Console(stderr=True)
@@ -67,9 +72,9 @@ def watch(
         task = progress.add_task(label, total=total)
         for count, example in enumerate(examples, 1):
             yield example
-            if count % 100 == 0:
+            if count % every == 0:
                 speed = count / (progress.tasks[task].elapsed or 1)
-                description = f"{label}: {count:,} examples, {speed:,.0f} a second{note()}"
+                description = f"{label}: {count:,} {unit}, {speed:,.{0 if speed >= 10 else 1}f} a second{note()}"
                 progress.update(task, completed=count, description=description)
 
 

@@ -1,0 +1,183 @@
+"""The Children's Book Test from any books: questions, parts by whole books, the card."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from itertools import chain
+from pathlib import Path
+from random import Random
+
+from gareader.building.folder import PARTS, Parts, new_folder, write_card
+from gareader.building.kinds import Words, kinds
+from gareader.building.overlap import Excluded
+from gareader.building.parallel import in_order
+from gareader.building.passages import PassageConfig, Question, questions
+from gareader.building.shelf import Book, books
+from gareader.building.tagging import Tagger, load_tagger
+from gareader.corpora.files import Report
+from gareader.errors import BuildError, CorpusError
+from gareader.examples import PLACEHOLDER, Example
+from gareader.statistics import Tally
+
+_TAGGED_AT_ONCE = 512
+
+tagger = cache(load_tagger)
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a book gave."""
+
+    title: str
+    text: str = ""
+    """Its questions, as the corpus's file has them."""
+    counts: Counter[str] = field(default_factory=Counter)
+    """Books, sentences, words, questions, passages with a question, passages left out."""
+    tally: Tally = field(default_factory=Tally)
+    problem: CorpusError | None = None
+
+
+@dataclass(frozen=True)
+class BookBuilder:
+    """Makes a book's questions; sent to every worker."""
+
+    config: PassageConfig
+    tagger: str = "nltk"
+    format: str = "cbt"
+    excluded: Excluded | None = None
+
+    def __call__(self, book: Book) -> Made:
+        """The book's questions, or the problem with it."""
+        try:
+            sentences, found, dropped = self.questions(book)
+        except CorpusError as bad:
+            return Made(book.title, problem=bad)
+        tally = Tally()
+        texts = []
+        shared: dict[int, Words] = {}  # questions of a passage have the document in common
+        rows = [" ".join(words) for words in sentences]
+        for question in found:
+            end = question.start + self.config.sentences
+            if question.start not in shared:
+                shared = {question.start: tuple(chain.from_iterable(sentences[question.start : end]))}
+            example = _example(book.title, question, shared[question.start])
+            tally.add(example)
+            texts.append(_jsonl(example) if self.format == "jsonl" else _cbt(rows[question.start : end], question))
+        counts = Counter(
+            sentences=len(sentences),
+            words=sum(map(len, sentences)),
+            books=1,
+            questions=len(texts),
+            passages=len({question.start for question in found}),
+            excluded=len(dropped),
+        )
+        return Made(book.title, "".join(texts), counts, tally)
+
+    def questions(self, book: Book) -> tuple[list[Words], list[Question], frozenset[int]]:
+        """The book's sentences, its questions, and the passages that were left out."""
+        sentences = book.sentences()
+        length = self.config.sentences + 1
+        if len(sentences) < length:
+            raise book.bad(f"too few sentences ({len(sentences)}); a passage takes {length}")
+        labels = kinds(sentences, _tags(tagger(self.tagger), sentences))
+        dropped = self.excluded.passages(sentences, length) if self.excluded else frozenset[int]()
+        found = list(questions(book.title, sentences, labels, self.config, dropped))
+        if not found and not dropped:
+            raise book.bad(
+                f"no sentence has a word of the kind {self.config.kind} that the {length - 1} before it have too"
+            )
+        return sentences, found, dropped
+
+
+def build(
+    paths: Sequence[Path],
+    out: Path,
+    builder: BookBuilder,
+    *,
+    held_out: tuple[int | None, int | None] = (0, 0),
+    workers: int = 1,
+    report: Report,
+    watch: Callable[[Iterator[Made], int], Iterator[Made]],
+) -> Counter[str]:
+    """Write the corpus; (validation, test) books are held out, one in twenty of three or more where None is said.
+
+    A bad book is reported, and the others are built.
+    """
+    titles = [book.title for book in books(paths, lambda bad: None)]
+    part_of = _parts(titles, held_out, builder.config.seed)
+    total: Counter[str] = Counter()
+    problems: list[str] = []
+    shelves: dict[str, list[str]] = {}
+
+    def tell(bad: CorpusError) -> None:
+        problems.append(f"{bad.path.name}: {bad.problem}")
+        report(bad)
+
+    with new_folder(out) as folder:
+        with Parts(folder, ".jsonl" if builder.format == "jsonl" else ".txt") as parts:
+            for made in watch(in_order(builder, books(paths, tell), workers), len(titles)):
+                if made.problem:
+                    tell(made.problem)
+                    continue
+                part = part_of[made.title]
+                parts.write(part, made.text, made.tally)
+                shelves.setdefault(part, []).append(made.title)
+                total.update(made.counts)
+        if not total["questions"]:
+            raise BuildError("no book gave a question, so nothing was written; see what was said about each")
+        facts = {
+            "settings": {**asdict(builder.config), "tagger": builder.tagger, "format": builder.format},
+            "counts": dict(total),
+            "books": {part: shelves[part] for part in PARTS if part in shelves},
+            "left out": problems,
+        }
+        write_card(folder, f"Cloze questions from books, kind {builder.config.kind}", facts, parts.tallies)
+    return total
+
+
+def _parts(titles: Sequence[str], held_out: tuple[int | None, int | None], seed: int) -> dict[str, str]:
+    """The part of each book; the held-out ones are drawn by the seed."""
+    some = -(-len(titles) // 20) if len(titles) > 2 else 0
+    validation, test = (some if number is None else number for number in held_out)
+    if validation + test >= max(1, len(titles)):
+        raise BuildError(
+            f"{validation} validation and {test} test books of {len(titles)} leave none to train on; "
+            "give more books, or lower --validation-books and --test-books"
+        )
+    drawn = Random(f"{seed} parts").sample(sorted(titles), validation + test)  # noqa: S311
+    return {
+        **dict.fromkeys(titles, "train"),
+        **dict.fromkeys(drawn[:validation], "validation"),
+        **dict.fromkeys(drawn[validation:], "test"),
+    }
+
+
+def _tags(tag: Tagger, sentences: Sequence[Words]) -> list[list[str]]:
+    starts = range(0, len(sentences), _TAGGED_AT_ONCE)
+    return [tags for start in starts for tags in tag(sentences[start : start + _TAGGED_AT_ONCE])]
+
+
+def _example(title: str, question: Question, document: Words) -> Example:
+    name = f"{title}:{question.start + 1}:{question.query.index(PLACEHOLDER) + 1}"
+    return Example(
+        name, document, question.query, tuple(zip(question.candidates)), question.candidates.index(question.answer)
+    )
+
+
+def _cbt(rows: Sequence[str], question: Question) -> str:
+    lines = [f"{number} {row}\n" for number, row in enumerate(rows, 1)]
+    query = " ".join("XXXXX" if word == PLACEHOLDER else word for word in question.query)
+    return f"{''.join(lines)}{len(rows) + 1} {query}\t{question.answer}\t\t{'|'.join(question.candidates)}\n\n"
+
+
+def _jsonl(example: Example) -> str:
+    line = {
+        "id": example.id,
+        "document": example.document,
+        "query": example.query,
+        "candidates": example.candidates,
+        "answer": None if example.answer is None else example.candidates[example.answer],
+    }
+    return json.dumps(line, ensure_ascii=False) + "\n"

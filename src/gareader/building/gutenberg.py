@@ -1,0 +1,190 @@
+"""The story of a Project Gutenberg file: without licence, title page, contents, and the notes of its makers."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+_START = re.compile(
+    r"""(?ix)
+    ^[ ]*\*{2,3}\s*START\ OF\ (?:THE|THIS)\ PROJECT\ GUTENBERG(?:[^*]{0,300}\*{2,3}|.*$)
+    | ^.{0,20}\*END\b.{0,9}THE\ SMALL\ PRINT.*$
+    | ^.{0,9}END.{0,3}THE\ SMALL\ PRINT!.*$
+    """,
+    re.MULTILINE,
+)
+_END = re.compile(
+    r"""(?ix)
+    ^[ ]*\*{2,3}\s*END\ OF\ (?:THE|THIS)\ PROJECT\ GUTENBERG
+    | ^[ *]*(?:THIS\ IS\ )?(?:THE\ )?END\ OF\ (?:THE\ |THIS\ )?PROJECT\ GUTENBERG
+    | ^[ *]*END\ OF\ (?:THE|THIS)\ (?:PROJECT\ GUTENBERG\ )?(?:ETEXT|E-TEXT|EBOOK)\b
+    """,
+    re.MULTILINE,
+)
+_NOTE_IN_BRACKETS = re.compile(r"\[(?:Transcriber|Transcription|Editor of this e)[^\[\]]{0,3000}\]", re.IGNORECASE)
+_BY_HANDS = re.compile(
+    r"""(?ix)
+    (?:this\ )?(?:e-?text|e-?book|file|html\ version)?\ ?(?:was\ )?(?:first\ )?
+    (?:produced|prepared|transcribed|scanned|proof(?:ed|read)|typed|digitized|created|converted|contributed)
+    (?:\W+(?:and|produced|prepared|transcribed|scanned|proof(?:ed|read)|typed|converted))*\ (?:by|from)\b
+    | .*(?:project\ gutenberg|distributed\ proofread|https?://|www\.|@[a-z]+\.[a-z])
+    | \W*transcriber['’]?s?['’]?\ notes?\b
+    | (?:character\ set\ encoding|release\ date|posting\ date|language):|\[?(?:e-?text|e-?book)\ \#
+    """
+)
+_CONTENTS = re.compile(
+    r"\W*(?:(?:table of )?(?:the )?contents|(?:list of )?(?:the )?illustrations)\W*(?:page\W*)?", re.IGNORECASE
+)
+_BEFORE_STORY = re.compile(r"\W*(?:the )?(?:author['’]s )?(?:preface|foreword|dedication|note)\b\W*", re.IGNORECASE)
+_FIRST_CHAPTER = re.compile(r"\W*(?:chapter|book|part)\s+(?:the\s+)?(?:I|1|one|first)\b.*|\W*I\W*", re.IGNORECASE)
+_BY_AUTHOR = re.compile(r"(?i:by)\s+(?:[A-Z][\w.'’-]*[\s,]*(?:(?i:and|de|von|la|of|the|mrs?\.)\s+)*){1,8}\W*")
+_OF_TITLE_PAGE = re.compile(
+    r"(?i).*\b(?:illustrat(?:ed|ions)|copyright|publish(?:ed|ers)|author of|edited by|translated|edition|company|press"
+    r"|new york|london|boston|chicago|philadelphia|1[789]\d\d)\b"
+)
+_AFTERMATH = re.compile(
+    r"\W*(?:footnotes?|endnotes?|notes|transcriber['’]?s?['’]? notes?|errata|index)\W*", re.IGNORECASE
+)
+_FINIS = re.compile(r"\W*(?:the end|end|finis)\W*|\[footnote.*\]|[\W_]*", re.IGNORECASE | re.DOTALL)
+_ENTRY = re.compile(r"\s*(?:chapter\b|[ivxlc]+\W|\d+\W)|.*\W\d{1,4}\s*$", re.IGNORECASE)
+_NUMBERING = re.compile(r"\b(?:chapter|[ivxlc]+|\d+|page)\b|[\W_]+", re.IGNORECASE)
+
+_FRONT = 400
+"""So many paragraphs are looked through for the beginning of the story."""
+
+_PREFACE = 30
+"""So many paragraphs of a preface may stand before the contents; what is longer is taken for a story."""
+
+
+@dataclass(frozen=True)
+class _Paragraph:
+    text: str
+    start: int
+    blank: int
+    """Blank lines before it."""
+
+    @property
+    def prose(self) -> bool:
+        """Whether this is running text, and no heading, list or title page."""
+        lines = self.text.split("\n")
+        filled = sum(len(line) > 50 and not _ENTRY.match(line) for line in lines)
+        return (filled >= 2 and 2 * filled >= len(lines)) or (len(lines) == 1 and len(self.text) > 90)
+
+    @property
+    def heading(self) -> str:
+        return self.text.split("\n", 1)[0].strip()
+
+    @property
+    def key(self) -> str:
+        """What two ways of writing the same heading have in common."""
+        return _key(self.text)
+
+
+def _key(heading: str) -> str:
+    return _NUMBERING.sub("", heading).lower()
+
+
+def body(text: str) -> str:
+    """The story alone; what carries none of Project Gutenberg's marks comes back whole."""
+    text = text.replace("\r\n", "\n")
+    starts, story = list(_START.finditer(text)), text
+    begin = next((mark.end() for mark in starts), 0)
+    end = _END.search(text, begin)
+    if end:
+        begin = max((mark.end() for mark in starts if mark.end() <= end.start()), default=0)
+        story = text[begin : end.start()]
+    elif starts:
+        story = text[starts[-1].end() :]
+    marked = len(story) < len(text)
+    story = _NOTE_IN_BRACKETS.sub("", story)
+    paragraphs = _paragraphs(story)
+    first = _first(paragraphs[:_FRONT], marked)
+    last = _last(paragraphs, first) if marked else len(paragraphs)
+    if first == 0 and last == len(paragraphs):
+        return story
+    kept = paragraphs[first:last]
+    return story[kept[0].start : kept[-1].start + len(kept[-1].text)] + "\n" if kept else ""
+
+
+def _paragraphs(text: str) -> list[_Paragraph]:
+    found: list[_Paragraph] = []
+    lines: list[str] = []
+    start = position = blank = 0
+    for line in [*text.split("\n"), ""]:
+        if line and not line.isspace():
+            start = start if lines else position
+            lines.append(line)
+        else:
+            if lines:
+                found.append(_Paragraph("\n".join(lines), start, blank))
+                lines, blank = [], 0
+            blank += 1
+        position += len(line) + 1
+    return found
+
+
+def _first(paragraphs: Sequence[_Paragraph], marked: bool) -> int:
+    """Where the story begins: behind contents and title page, at its first heading."""
+    first = 0
+    if marked:
+        first = sum(1 for _ in takewhile(lambda paragraph: _BY_HANDS.match(paragraph.text.lstrip()), paragraphs))
+    contents = next((i for i, paragraph in enumerate(paragraphs) if _CONTENTS.fullmatch(paragraph.heading)), None)
+    if contents is not None:
+        before = paragraphs[first:contents]
+        chapter = any(_FIRST_CHAPTER.fullmatch(paragraph.heading) for paragraph in before)
+        if not chapter and sum(paragraph.prose for paragraph in before) <= (_PREFACE if marked else 0):
+            return _behind_contents(paragraphs, contents)
+    return _behind_title(paragraphs, first) if marked else 0
+
+
+def _behind_contents(paragraphs: Sequence[_Paragraph], contents: int) -> int:
+    """The first heading that repeats an entry of the contents, or else the last wide gap before the running text."""
+    entries = {_key(line) for line in paragraphs[contents].text.split("\n")[1:]} - {""}
+    listed = range(contents + 1, len(paragraphs))
+    prose = next((i for i in listed if paragraphs[i].prose), len(paragraphs))
+    for i in listed:
+        if i >= prose and not _in_preface(paragraphs, i):
+            break
+        lines, key = paragraphs[i].text.split("\n"), paragraphs[i].key
+        title = len(lines) <= 3 and not _BEFORE_STORY.match(lines[0]) and not _CONTENTS.fullmatch(lines[0].strip())
+        if title and (key in entries or _key(lines[0]) in entries):
+            return _with_number(paragraphs, i, contents + 1)
+        entries |= {key, *map(_key, lines)} - {""}
+    return max((i for i in listed[: prose - contents] if paragraphs[i].blank > 2), default=prose)
+
+
+def _in_preface(paragraphs: Sequence[_Paragraph], at: int) -> bool:
+    headings = [paragraph for paragraph in paragraphs[:at] if not paragraph.prose]
+    return bool(headings) and bool(_BEFORE_STORY.match(headings[-1].text))
+
+
+def _with_number(paragraphs: Sequence[_Paragraph], heading: int, least: int) -> int:
+    """The heading, together with the numbers or the word CHAPTER that stand by themselves before it."""
+    while heading > least and not paragraphs[heading - 1].key and paragraphs[heading].blank <= 2:
+        heading -= 1
+    return heading
+
+
+def _behind_title(paragraphs: Sequence[_Paragraph], first: int) -> int:
+    """At the first chapter, or else behind the author's name and what else stands on a title page."""
+    listed = range(first, len(paragraphs))
+    prose = next((i for i in listed if paragraphs[i].prose), len(paragraphs))
+    chapter = next((i for i in listed if _FIRST_CHAPTER.fullmatch(paragraphs[i].heading)), len(paragraphs))
+    if chapter < len(paragraphs) and (chapter < prose or _in_preface(paragraphs, prose)):
+        return chapter
+    for i in listed[: min(prose - first, 12)]:
+        if _BY_AUTHOR.fullmatch(paragraphs[i].text.split("\n")[-1].strip()):
+            first = i + 1
+    while first < prose and _OF_TITLE_PAGE.match(paragraphs[first].text):
+        first += 1
+    return first
+
+
+def _last(paragraphs: Sequence[_Paragraph], first: int) -> int:
+    """Where the story has ended: before notes, index, thanks and THE END."""
+    late = 4 * paragraphs[-1].start // 5 if paragraphs else 0  # notes before that belong to a chapter, others follow it
+    notes = (i for i in range(first, len(paragraphs)) if paragraphs[i].start >= late)
+    last = next((i for i in notes if _AFTERMATH.fullmatch(paragraphs[i].heading)), len(paragraphs))
+    while last > first and any(mark(paragraphs[last - 1].text.strip()) for mark in (_FINIS.fullmatch, _BY_HANDS.match)):
+        last -= 1
+    return last

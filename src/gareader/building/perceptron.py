@@ -1,0 +1,141 @@
+"""NLTK's averaged perceptron tagger, its weights as they are and its features as table rows: the same tags, sooner."""
+
+from collections.abc import Callable, Sequence
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gareader.errors import BuildError
+
+_AROUND = {-2: ("i-2 word",), -1: ("i-1 word", "i-1 suffix"), 1: ("i+1 word", "i+1 suffix"), 2: ("i+2 word",)}
+"""The features that a neighbour gives, by its distance."""
+_STARTS, _ENDS = ["-START-", "-START2-"], ["-END-", "-END2-"]
+_SCALE = 1000  # the weights are written with three decimals: as whole numbers their sums are exact
+
+
+class Perceptron:
+    """Tags from left to right, each by the largest sum of weights."""
+
+    def __init__(self, weights: dict[str, dict[str, float]], certain: dict[str, str], tags: Sequence[str]) -> None:
+        self.tags = sorted(tags, reverse=True)  # of equal sums the last in the alphabet wins
+        self._number = {tag: number for number, tag in enumerate(self.tags)}
+        self._weights = weights
+        self._certain = {word: self._number[tag] for word, tag in certain.items()}
+        self._own = _Rows(
+            lambda word: self._row("i word " + _normal(word), f"i suffix {word[-3:]}", f"i pref1 {word[0]}")
+        )
+        self._beside = {
+            distance: _Rows(
+                lambda word, names=names: self._row(
+                    *(f"{name} {word[-3:] if name.endswith('suffix') else word}" for name in names)
+                )
+            )
+            for distance, names in _AROUND.items()
+        }
+        self._history = self._histories()
+        self._after = (
+            {  # weights of a word after a tag
+                (self._number[tag], word): self._row(feature)
+                for feature in weights
+                if feature.startswith("i-1 tag+i word ")
+                for tag, word in [feature[15:].split(" ", 1)]
+                if tag in self._number
+            }
+            | {
+                (len(self.tags) + 1, feature[23:]): self._row(feature)
+                for feature in weights
+                if feature.startswith("i-1 tag+i word -START- ")
+            }
+        )
+
+    @classmethod
+    def load(cls) -> "Perceptron":
+        """The English tagger, wherever NLTK finds its data."""
+        from nltk.tag.perceptron import PerceptronTagger
+
+        try:
+            tagger = PerceptronTagger()
+        except LookupError:
+            raise BuildError(
+                "NLTK's part-of-speech tagger is not on this machine; type: "
+                "python -m nltk.downloader averaged_perceptron_tagger_eng (or name its folder in NLTK_DATA)"
+            ) from None
+        return cls(tagger.model.weights, tagger.tagdict, sorted(tagger.classes))
+
+    def tag(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
+        """A Penn Treebank tag for every word of every sentence."""
+        fixed = self._fixed(sentences)
+        history, after, certain, tags = self._history, self._after.get, self._certain.get, self.tags
+        start = 0
+        result = []
+        for words in sentences:
+            before, before2 = len(tags) + 1, len(tags)  # -START-, and -START2- further left
+            found = []
+            for place, word in enumerate(words, start):
+                best = certain(word)
+                if best is None:
+                    scores = fixed[place] + history[before, before2]
+                    if (more := after((before, _normal(word)))) is not None:
+                        scores += more
+                    best = int(scores.argmax())
+                found.append(tags[best])
+                before, before2 = best, before
+            start += len(words)
+            result.append(found)
+        return result
+
+    def _fixed(self, sentences: Sequence[Sequence[str]]) -> NDArray[np.int32]:
+        """For each word the sums that do not depend on other tags."""
+        padded = [[*_STARTS, *map(_normal, words), *_ENDS] for words in sentences]
+        total = self._own.of(list(chain.from_iterable(sentences)))
+        for distance, rows in self._beside.items():
+            shift = 2 + distance
+            total += rows.of([word for line in padded for word in line[shift : len(line) - 4 + shift]])
+        return total
+
+    def _histories(self) -> NDArray[np.int32]:
+        """(T + 2, T + 2, T): the weights of each pair of tags before, -START2- and -START- the last two."""
+        names = [*self.tags, "-START2-", "-START-"]
+        single = np.stack([self._row(f"i-1 tag {name}") for name in names])
+        double = np.stack([self._row(f"i-2 tag {name}") for name in names])
+        both = np.stack([[self._row(f"i tag+i-2 tag {one} {two}") for two in names] for one in names])
+        return both + single[:, None] + double[None, :] + self._row("bias")
+
+    def _row(self, *features: str) -> NDArray[np.int32]:
+        """The summed weights of these features, one number a tag."""
+        row = np.zeros(len(self.tags), dtype=np.int32)
+        for feature in features:
+            for tag, weight in self._weights.get(feature, {}).items():
+                row[self._number[tag]] += round(weight * _SCALE)
+        return row
+
+
+class _Rows:
+    """A table that grows by a row for each new word."""
+
+    def __init__(self, make: Callable[..., NDArray[np.int32]]) -> None:
+        self._make = make
+        self._numbers: dict[str, int] = {}
+        self._table = make("x")[None]
+
+    def of(self, words: list[str]) -> NDArray[np.int32]:
+        """A row for each word, in a new array."""
+        for word in words:
+            if word not in self._numbers:
+                number = self._numbers[word] = len(self._numbers)
+                if number == len(self._table):
+                    self._table = np.concatenate([self._table, np.zeros_like(self._table)])
+                self._table[number] = self._make(word)
+        return self._table[[self._numbers[word] for word in words]]
+
+
+def _normal(word: str) -> str:
+    """The word as neighbours see it."""
+    if "-" in word and word[0] != "-":
+        return "!HYPHEN"
+    if word.isdigit() and len(word) == 4:
+        return "!YEAR"
+    if word[0].isdigit():
+        return "!DIGITS"
+    return word.lower()

@@ -1,0 +1,147 @@
+"""Raw English text to tokenised sentences, as Stanford CoreNLP of 2015 made them for the Children's Book Test.
+
+CoreNLP's lexer takes the longest match of all its rules; here the alternatives stand in an order that makes the first
+match the longest. Its quirks are kept, because the corpus has them. The most frequent one: the direction of a single
+quotation mark depends on the two characters behind it alone, so that 'Well opens and 'I does not; the mark before 'I
+then closes the sentence before it.
+"""
+
+import re
+from collections.abc import Iterator
+from unicodedata import normalize
+
+_FAMILIAR = str.maketrans(
+    {
+        **dict.fromkeys("‘’‚‛ʼ´", "'"),  # the corpus was made from plain files, so that directions were guessed
+        **dict.fromkeys("“”„‟«»", '"'),
+        **dict.fromkeys("—―–‒", "--"),
+        "…": "...",
+        "£": "#",
+        **dict.fromkeys("€¤¥", "$"),
+        "¼": " 1/4",
+        "½": " 1/2",
+        "¾": " 3/4",
+        **dict.fromkeys("\xad\ufeff\u200b\u200e\u200f", None),
+    }
+)
+_ITALICS = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])")
+"""Underscores that stand for a change of type; the corpus has none."""
+
+_BEFORE_SMALL = """jan feb mar apr jun jul aug sept? oct nov dec mon tues? wed thu(?:rs)? fri ala ariz (?-i:A)z
+    (?-i:A)rk calif colo conn ct dak (?-i:D)el fla ga (?-i:I)ll ind kans? ky (?-i:L)a (?-i:M)ass md mich minn (?-i:M)iss
+    mo mont neb nev okla (?-i:O)re (?-i:P)a penn tenn (?-i:T)ex va vt (?-i:W)ash wisc? wyo inc cos? corp pp?t[ye]s? ltd
+    plc rt bancorp bhd assn univ intl sys tel est ext sq jr bros ed\\.d ph\\.d esq etc al seq bldg"""
+"""Abbreviations that a small letter follows; before a capital or a wide space they end the sentence as well."""
+
+_BEFORE_CAPITAL = """mrs? ms (?-i:M)iss drs? profs? sens? reps? attys? lt col gen messrs govs? adm rev maj sgt cpl pvt
+    capt ste? ave pres lieut rt hon brig co?mdr pfc spc supts? det mt ft adj adv asst assoc ens insp mlle mme msgr sfc
+    sr vs alex wm jos cie cf treas ph invt elec natl m[ft]g dept blvd rd [A-Z](?:\\.[A-Z]){0,9}+"""
+"""Abbreviations that a capital follows, initials among them; they end no sentence, but for `_SENTENCE_STARTS`."""
+
+_BEFORE_DIGIT = "ca figs? prop nos? sect?s? arts? paras? bldg pp op approx (?-i:P)t rs"
+
+_SENTENCE_STARTS = """About According Additionally After An A As At But Did During Earlier He Her Here How However If In
+    It Last Many More Mr\\. Ms\\. Now Once One Other Our She Since So Some Such That The Their Then There These They
+    This We When While What Who Why Yet You"""
+"""Behind initials, these words begin a sentence."""
+
+
+def _any(words: str) -> str:
+    return f"(?:{'|'.join(words.split())})"
+
+
+_SMALL, _CAPITAL, _DIGIT = _any(_BEFORE_SMALL), _any(_BEFORE_CAPITAL), _any(_BEFORE_DIGIT)
+_LETTER = r"[^\W\d_]"
+_CLITIC = rf"'(?i:[msd]|re|ve|ll)(?!{_LETTER})"
+_HYPHENATED = r"(?:-(?:[dDoOlL]'(?=\w\w))?\w++)"
+_STARTS = "|".join(f"{word[0]}(?i:{word[1:]})" for word in _SENTENCE_STARTS.split())
+_A_SENTENCE = rf"(?=\s++(?:{_STARTS})[\s?!])"
+_WIDE_OR_CAPITAL = r"(?=\n|\s[\sA-Z]|\s*\Z)"
+"""Lines ended with two characters, so that the end of a line was a wide space."""
+
+_TOKEN = re.compile(
+    rf"""(?x)
+(?:
+  (
+    [^\W_]++ (?= ["\s)\]] | -- | [,;:!?]++(?!\w) ) (?<!(?i:cannot)) (?<!(?i:unno|onna|anna|otta|emme|imme))
+  | ,(?!\d)
+  | (?=\w) (?:
+      (?i: can(?=not) | du(?=nno) | n(?=no) | (?:gon|wan)(?=na) | got(?=ta) | (?:lem|gim)(?=me) )
+        (?= [a-zA-Z]{{2,3}}+(?!-?\w) )
+    | (?= {_LETTER}++' ) (?:
+        (?i: n't(?!{_LETTER}) | cap'n | c'est | c'mon | cont'd\.? | diff'rent | dunkin' | e'er | ev'ry | li'l | nat'l
+          | nor'easter | ol' | s'mores | somethin' )
+      | (?: (?![nN]'[tT]) {_LETTER} )++ (?<![nN]) (?=[nN]'[tT])
+      | [dDoOlL]'\w\w++ {_HYPHENATED}*+
+      | [A-HJ-XZn]'{_LETTER}{{2,}}+
+      | {_LETTER}{{2,}}+ (?<=[aeiouyAEIOUY]) (?!{_CLITIC}) ' [aeiouA-Z] {_LETTER}*+
+      | [yY]'(?={_LETTER})
+      | [lLdDjJ]'
+      )
+    | \w [\w.,]{{0,60}}+ {_HYPHENATED}++ (?: \.(?=[,;:]) )?
+    | \w++ (?: -\w++ ){{0,2}} (?: /\w++(?:-\w++){{0,2}} ){{1,2}}
+    )
+  )
+| (?P<twice> (?=\w{{1,8}}\.) (?: (?i:{_SMALL})\.{_WIDE_OR_CAPITAL} | (?:[A-Za-z]\.){{2,9}}+{_A_SENTENCE} ) )
+| ( (?=\w{{1,8}}\.) (?:
+      [A-Za-z](?=\.{_A_SENTENCE}) | (?i:{_DIGIT})\.(?=[^\S\n]?\d) | (?i:{_SMALL}|{_CAPITAL})\.(?!{_LETTER}) ) )
+| (?P<end> \.(?! \.\. | [ ]\.[ ]\. | \d ) | [!?]++ )
+| (?P<close> (?: '' | " ) (?![A-Za-z0-9$]) | [)\]}}>] )
+| (?P<open> '' | ["(\[{{] )
+| ( (?i: 't(?=is|was) | 'till? | 'cause | 'em | 'n' ) | {_CLITIC} | 'n(?=\s) | '[2-9]0s | '\d\d(?=\s) )
+| (?P<single> '(?=[A-Za-z]\S) )
+| (?P<last> ' )
+| (?P<dots> \.{{3,}}?(?=\.\s+{_LETTER}) | \.{{3,}}+ | \.(?:[ ]\.){{2,}}?(?=[ ]\.\s+{_LETTER}) | \.(?:[ ]\.){{2,}}+ )
+| (?P<dash> ----?(?!-) )
+| (
+    [A-Z]++(?:[+&][A-Z]++)++
+  | [-+]? (?: \d*+(?:[.,]\d++)++ | \d++(?:[.:,]\d++)*+(?!\w) )
+  | \w++ (?: (?<!\d)[.!?]{_LETTER}\w*+ )*+ (?: \.(?=[,;:]) )?
+  | [:;=] [-o*']? [()\[\]DPdpO\\{{@|] (?![A-Za-z0-9])
+  | -++ | \*++ | =++ | [#]++ | @++ | _++ | ``? | [^\w\s\x00-\x1f\x7f-\x9f]
+  )
+) \s*+
+"""
+)
+
+_OPENING = {'"': "``", "''": "``", "(": "-LRB-", "[": "-LSB-", "{": "-LCB-"}
+_CLOSING = {'"': "''", ")": "-RRB-", "]": "-RSB-", "}": "-RCB-"}
+_ONLY = {"single": "`", "last": "'", "dots": "...", "dash": "--"}
+"""Groups that come out as one token whatever they matched."""
+
+
+def sentences(text: str) -> Iterator[tuple[str, ...]]:
+    """The sentences of raw text, each as Treebank tokens; a line's end is a space like any other."""
+    sentence: list[str] = []
+    ended = False
+    for match in _TOKEN.finditer(_familiar(text)):
+        kind, token = match.lastgroup, match[match.lastindex or 0]
+        if ended and kind != "close" and kind != "last":  # closing marks belong to the sentence before
+            yield tuple(sentence)
+            sentence = []
+            ended = False
+        if kind is None:
+            sentence.append(token)
+        elif kind == "end":
+            sentence.append(token)
+            ended = True
+        elif kind == "open":
+            sentence.append(_OPENING[token])
+        elif kind == "close":
+            sentence.append(_CLOSING.get(token, token))
+        elif kind == "twice":
+            sentence += (token, ".")
+            ended = True
+        else:
+            sentence.append(_ONLY[kind])
+    if sentence:
+        yield tuple(sentence)
+
+
+def _familiar(text: str) -> str:
+    """The text in the signs of a plain text file."""
+    if not text.isascii():
+        text = normalize("NFC", text).translate(_FAMILIAR)
+    if "_" in text:
+        text = _ITALICS.sub("", text)
+    return text.replace("\r\n", "\n")

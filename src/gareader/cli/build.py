@@ -1,0 +1,130 @@
+"""Commands that make corpora: build books."""
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from time import monotonic
+from typing import Annotated, Literal
+
+from cyclopts import App, Parameter
+from cyclopts.validators import Number
+
+from gareader.cli.app import Json, Skipped, T, app, percent, watch
+from gareader.errors import BuildError
+
+build = App(name="build", help="Make cloze corpora from one's own text.")
+app.command(build)
+
+AtLeastOne = Parameter(validator=Number(gte=1))
+
+
+@build.command
+def books(
+    file: Path,
+    *more: Path,
+    out: Path | None = None,
+    kind: Literal["NE", "CN", "V", "P"] = "NE",
+    sentences: Annotated[int, AtLeastOne] = 20,
+    stride: Annotated[int, AtLeastOne] = 1,
+    candidates: Annotated[int, Parameter(validator=Number(gte=2))] = 10,
+    most: Annotated[int | None, AtLeastOne] = None,
+    validation_books: Annotated[int | None, Parameter(validator=Number(gte=0))] = None,
+    test_books: Annotated[int | None, Parameter(validator=Number(gte=0))] = None,
+    exclude: Annotated[list[Path], Parameter(negative=(), consume_multiple=True)] = [],  # noqa: B006
+    check: Path | None = None,
+    tagger: Literal["nltk", "spacy"] = "nltk",
+    format: Literal["cbt", "jsonl"] = "cbt",
+    seed: int = 1,
+    workers: Annotated[int | None, AtLeastOne] = None,
+    as_json: Json = False,
+) -> None:
+    """Questions as the Children's Book Test has them: a passage, and the next sentence with one word missing.
+
+    Example: `gareader build books tests/data/book.txt --out corpus`
+
+    Parameters
+    ----------
+    file
+        A book as raw text (Project Gutenberg files as they come), or tokenised: one sentence a line, `_BOOK_TITLE_`
+        before each book. Plain, .gz or .xz.
+    more
+        Other books.
+    out
+        The folder to write: the questions of each part, card.md and card.json.
+    kind
+        What is asked for: names (NE; also times and rare nouns), common nouns, verbs or prepositions.
+    sentences
+        Sentences of the document; the next one is the query.
+    stride
+        Sentences from the beginning of one passage to that of the next.
+    candidates
+        Possible answers of each question.
+    most
+        Questions from one passage at most; as many as it gives if not set.
+    validation_books
+        Books to hold out for validation, drawn by the seed; one in twenty, and at least one of three, if not set.
+    test_books
+        Books to hold out for the test, likewise.
+    exclude
+        Texts or question files; a passage that has 12 words in a row in common with one of them is left out.
+    check
+        An official file of questions from the same books: say which share of its questions and lines is made.
+    tagger
+        Which part-of-speech tagger to use: NLTK's, or spaCy's where it is installed.
+    format
+        How to write the questions: as the corpus's own files, or as JSON lines.
+    seed
+        The same seed gives the same corpus, byte for byte.
+    workers
+        Processes; as many as there are cores if not given.
+    """
+    from gareader.building.books import BookBuilder
+    from gareader.building.books import build as build_books
+    from gareader.building.fidelity import compare
+    from gareader.building.overlap import Excluded
+    from gareader.building.passages import PassageConfig
+    from gareader.building.shelf import texts
+
+    if out is None and check is None:
+        raise BuildError("say where to write the corpus with --out FOLDER, or what to compare with, with --check FILE")
+    paths = [file, *more]
+    excluded = Excluded.from_texts(text for path in exclude for text in texts(path)) if exclude else None
+    config = PassageConfig(kind, sentences, stride, candidates, most, seed)
+    builder = BookBuilder(config, tagger, format, excluded)
+    workers = workers or len(os.sched_getaffinity(0))
+    skipped = Skipped()
+    if out is not None:
+        started = monotonic()
+        counts = build_books(
+            paths,
+            out,
+            builder,
+            held_out=(validation_books, test_books),
+            workers=workers,
+            report=skipped,
+            watch=_watched("building"),
+        )
+        seconds = monotonic() - started
+        speed = counts["words"] / seconds / workers
+        if as_json:
+            print(json.dumps({"out": str(out), **counts, "skipped": skipped.count, "seconds": round(seconds, 2)}))
+        else:
+            print(f"{out}: {counts['questions']:,} questions from {counts['books']:,} books; see {out / 'card.md'}")
+            print(f"{counts['words']:,} words in {seconds:,.0f} s, {speed:,.0f} a second and process")
+    if check is not None:
+        measured = compare(paths, check, builder, workers=workers, report=skipped, watch=_watched("comparing"))
+        if as_json:
+            print(json.dumps({"check": str(check), **asdict(measured)}))
+        else:
+            print(
+                f"{percent(measured.found)} of {measured.questions:,} official questions are among the "
+                f"{measured.built:,} built, {measured.per_passage:.2f} a passage; "
+                f"{percent(measured.reproduced)} of {measured.lines:,} official lines are reproduced"
+            )
+
+
+def _watched(label: str) -> Callable[[Iterable[T], int], Iterator[T]]:
+    """Progress by books."""
+    return lambda made, total: watch(made, label, total, unit="books", every=1)

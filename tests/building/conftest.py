@@ -1,0 +1,47 @@
+"""What the tests of builders share."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from gareader.building import books, tagging
+
+VERBS = frozenset("is was had said went came saw took made".split())
+PREPOSITIONS = frozenset("in on at by to of for with from over under".split())
+OTHER = frozenset("the a an and but he she it they his her not then so very old".split())
+
+
+def simple_tags(sentences):
+    """A tagger of a few words, for tests that need none of NLTK's data."""
+
+    def tag(word):
+        if word[0].isupper():
+            return "NNP"
+        if word.lower() in VERBS:
+            return "VBD"
+        if word.lower() in PREPOSITIONS:
+            return "IN"
+        return "DT" if word in OTHER or not word[0].isalpha() else "NN"
+
+    return [[tag(word) for word in words] for words in sentences]
+
+
+@pytest.fixture
+def simple_tagger(monkeypatch):
+    monkeypatch.setitem(tagging.TAGGERS, "nltk", lambda: simple_tags)
+    books.tagger.cache_clear()
+    yield
+    books.tagger.cache_clear()
+
+
+@pytest.fixture
+def nltk_data(shared_data: Path, monkeypatch) -> Path:
+    """NLTK's tagger data, for this process and its children."""
+    import nltk
+
+    folder = shared_data / "nltk_data"
+    monkeypatch.setenv("NLTK_DATA", os.fspath(folder))
+    monkeypatch.setattr(nltk.data, "path", [os.fspath(folder)])
+    books.tagger.cache_clear()
+    return folder

@@ -1,0 +1,77 @@
+"""`gareader build` as a user meets it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+@pytest.fixture
+def gareader(shared_data, tmp_path):
+    def run(*arguments, data=shared_data / "nltk_data"):
+        command = [sys.executable, "-m", "gareader", *map(str, arguments)]
+        env = {**os.environ, "NLTK_DATA": str(data)}
+        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=env)
+
+    return run
+
+
+def test_from_a_book_to_a_corpus_that_trains(gareader, tmp_path):
+    made = gareader("build", "books", DATA / "book.txt", "--out", "corpus", "--kind", "NE", "--json")
+    assert (made.returncode, made.stderr) == (0, "")
+    counts = json.loads(made.stdout)
+    assert counts["questions"] == len((tmp_path / "corpus" / "train.txt").read_text().strip().split("\n\n"))
+    assert counts["books"] == 1
+    told = gareader("describe", "corpus/train.txt", "--json")
+    assert json.loads(told.stdout)["examples"] == counts["questions"]
+    (tmp_path / "run.toml").write_text(
+        '[data]\ntrain = "corpus/train.txt"\nvalidation = "corpus/train.txt"\nvector_width = 8\n'
+        '[reader]\nname = "gated-attention"\nhidden = 4\nhops = 1\n[train]\nmax_epochs = 1\n'
+    )
+    trained = gareader("train", "run.toml")
+    assert trained.returncode == 0, trained.stderr
+    assert "best validation accuracy" in trained.stdout
+
+
+def test_for_people(gareader, tmp_path):
+    made = gareader("build", "books", DATA / "book.txt", tmp_path / "none.txt", "--out", "corpus", "--workers", 1)
+    assert made.returncode == 0
+    assert "questions from 1 books; see corpus/card.md" in made.stdout
+    assert "none.txt: there is no such file" in made.stderr
+    again = gareader("build", "books", DATA / "book.txt", "--out", "corpus")
+    assert (again.returncode, again.stdout) == (1, "")
+    assert again.stderr == "gareader: corpus exists already; name another folder with --out, or remove it\n"
+
+
+def test_the_check_says_what_is_found(gareader, tmp_path):
+    gareader("build", "books", DATA / "book.txt", "--out", "corpus")
+    found = gareader("build", "books", DATA / "book.txt", "--check", "corpus/train.txt")
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.startswith("100.0% of ")
+    assert "; 100.0% of " in found.stdout
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["corpus"]
+
+
+def test_a_book_excluded_from_itself_leaves_nothing(gareader, tmp_path):
+    made = gareader("build", "books", DATA / "book.txt", "--out", "corpus", "--exclude", DATA / "book.txt")
+    assert made.returncode == 1
+    assert "no book gave a question, so nothing was written" in made.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_neither_out_nor_check(gareader):
+    made = gareader("build", "books", DATA / "book.txt")
+    assert made.returncode == 1
+    assert "say where to write the corpus with --out FOLDER" in made.stderr
+
+
+def test_without_the_tagger(gareader, tmp_path):
+    made = gareader("build", "books", DATA / "book.txt", "--out", "corpus", data=tmp_path / "nowhere")
+    assert made.returncode == 1
+    assert "python -m nltk.downloader averaged_perceptron_tagger_eng" in made.stderr
+    assert not (tmp_path / "corpus").exists()
