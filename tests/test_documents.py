@@ -9,7 +9,7 @@ import gareader
 from gareader.config import load_table
 from gareader.experiment import Experiment
 from gareader.readers import READERS
-from gareader.training import TrainConfig
+from gareader.recipe import TrainConfig
 
 PROJECT = Path(__file__).parents[1]
 README = (PROJECT / "README.md").read_text(encoding="utf-8")

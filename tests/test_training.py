@@ -18,7 +18,7 @@ from gareader.examples import PLACEHOLDER, Example
 from gareader.experiment import Experiment
 from gareader.predictor import Predictor
 from gareader.store import prepare
-from gareader.training import BEST, METRICS, STATE, TrainConfig, usable
+from gareader.training import BEST, METRICS, STATE, usable
 
 
 @pytest.fixture(scope="module")
@@ -122,17 +122,6 @@ def test_an_average_follows_the_weights_and_is_what_is_kept(corpus, tmp_path):
     measured = [line for line in metrics(tmp_path / "averaged") if "plain_validation_accuracy" in line]
     without = [line for line in metrics(tmp_path / "plain") if "validation_accuracy" in line]
     assert [m["plain_validation_accuracy"] for m in measured] == [w["validation_accuracy"] for w in without]
-
-
-def test_the_learning_rate_is_halved_after_the_second_epoch():
-    config = TrainConfig()
-    assert [config.rate(epoch, 0) for epoch in range(4)] == [5e-4, 5e-4, 2.5e-4, 1.25e-4]
-
-
-@pytest.mark.parametrize("config", [TrainConfig(max_minutes=10.0), TrainConfig(decay=True)], ids=["minutes", "decay"])
-def test_the_learning_rate_falls_to_zero_over_the_second_half(config):
-    assert [config.rate(0, share) for share in (0, 0.5, 0.75, 1)] == pytest.approx([5e-4, 5e-4, 2.5e-4, 0])
-    assert config.rate(2, 0) == 2.5e-4
 
 
 def test_a_run_with_decay_ends_at_a_small_learning_rate(corpus, tmp_path):
@@ -257,6 +246,22 @@ def test_examples_without_their_answer_are_left_out_and_counted():
     assert left_out == 2
     with pytest.raises(TrainingError, match="no training question has its answer"):
         usable([lost], 1.0, 0)
+
+
+@pytest.mark.parametrize("optimiser", ["sgd", "rmsprop", "adadelta"])
+def test_any_optimiser_resumes_to_the_bit(corpus, tmp_path, optimiser):
+    settings = {"optimiser": optimiser, "momentum": 0.9 if optimiser == "rmsprop" else 0.0, "max_epochs": 1}
+    experiment(corpus, **settings).run(tmp_path / "whole").train()
+    steps = iter([False] * 8 + [True])
+    experiment(corpus, **settings).run(tmp_path / "broken").train(lambda: next(steps))
+    experiment(corpus, **settings).run(tmp_path / "broken", resume=True).train()
+    same_run(tmp_path / "whole", tmp_path / "broken")
+
+
+def test_patience(corpus, tmp_path):
+    run = experiment(corpus, max_epochs=9, patience=2, learning_rate=1e-9).run(tmp_path / "run")
+    end = run.train()
+    assert end.epoch - 1 - end.best_epoch == 2
 
 
 def test_a_fraction_is_chosen_by_the_seed():

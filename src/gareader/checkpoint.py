@@ -152,7 +152,7 @@ def _restored(folder: Path, settings: Mapping[str, Any]) -> Checkpoint:
     name = settings["reader"]
     if name not in READERS:
         raise CheckpointError(f"{folder}: no reader is called {name!r}; {did_you_mean(str(name), READERS)}")
-    reader_class, config_class = READERS[name]
+    reader_class, config_class = READERS[name].reader, READERS[name].config
     words = settings["words"]
     vocabulary, alphabet = Vocabulary.read(folder / VOCABULARY), Alphabet.read(folder / ALPHABET)
     weights = unpack(load_file(folder / WORDS) | load_file(folder / WEIGHTS))

@@ -17,8 +17,9 @@ from gareader.errors import ConfigError, GareaderError, TrainingError, did_you_m
 from gareader.examples import Example
 from gareader.files import written_whole
 from gareader.readers import READERS
+from gareader.recipe import TrainConfig
 from gareader.store import PreparedCorpus, prepare, read_examples
-from gareader.training import Run, TrainConfig, usable
+from gareader.training import Run, usable
 from gareader.vectors import word_table
 from gareader.vocabulary import Alphabet
 
@@ -67,7 +68,7 @@ class Experiment:
         return cls(
             from_table(DataConfig, table.get("data", {}), "data"),
             name,
-            from_table(READERS[name][1], settings, "reader"),
+            from_table(READERS[name].config, settings, "reader"),
             from_table(TrainConfig, table.get("train", {}), "train"),
         )
 
@@ -164,7 +165,7 @@ class Experiment:
         table = word_table(words, data.vectors, width=data.vector_width, seed=seed, every_vector=data.all_vectors)
         alphabet = Alphabet.of(table.vocabulary)
         generator = torch.Generator().manual_seed(seed)
-        reader_class = READERS[self.reader][0]
+        reader_class = READERS[self.reader].reader
         reader = reader_class(self.reader_config, torch.from_numpy(table.matrix), len(alphabet), generator=generator)
         collator = Collator(table.vocabulary, alphabet, width=data.vector_width, seed=seed, pretrained=table.pretrained)
         return Checkpoint(self.reader, reader, collator, notes)

@@ -39,7 +39,7 @@ def slim(checkpoint: Checkpoint, vectors: Path | None = None) -> Checkpoint:
     elif vectors is not None:
         raise CheckpointError("training has changed the word vectors of this reader; pack it without a vector file")
     rounded = unpack(pack(state))
-    reader = READERS[checkpoint.name][0](config, rounded[TABLE], len(collator.alphabet))
+    reader = READERS[checkpoint.name].reader(config, rounded[TABLE], len(collator.alphabet))
     reader.load_state_dict(rounded)
     return replace(checkpoint, reader=reader.eval(), collator=collator, notes=without_folders(checkpoint.notes))
 

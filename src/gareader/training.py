@@ -15,76 +15,24 @@ import torch
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
-from torch import Tensor, nn
-from torch.nn import functional
+from torch import Tensor
 
 from gareader.batching import Batch, length_batches
 from gareader.checkpoint import Checkpoint, recover_folder, save
-from gareader.errors import CheckpointError, ConfigError, TrainingError
+from gareader.errors import CheckpointError, TrainingError
 from gareader.evaluation import Report, evaluate
 from gareader.examples import Example
 from gareader.predictor import Predictor
+from gareader.readers import READERS
+from gareader.recipe import TrainConfig
 
 STATE, METRICS, BEST = "state.safetensors", "metrics.jsonl", "best"
 """In a run folder: where training stands, what was measured, and the best reader so far."""
 
 
 @dataclass(frozen=True)
-class TrainConfig:
-    """How to train; the defaults are the paper's."""
-
-    seed: int = 1
-    """Decides the first weights, the order of the examples and what dropout drops."""
-    batch_size: int = 32
-    """Questions per update."""
-    learning_rate: float = 5e-4
-    """Adam's, in the first two epochs; it is halved at the start of every later one."""
-    clip: float = 10.0
-    """The largest norm of a gradient; a longer one is shortened to it."""
-    max_epochs: int = 10
-    """Training also stops after an epoch without a new best validation accuracy."""
-    max_minutes: float | None = None
-    """A time budget: the learning rate falls to zero over its second half, then training stops."""
-    decay: bool = False
-    """Whether the learning rate falls to zero over the second half of all updates of max_epochs."""
-    average: float | None = None
-    """Weight of the past in a running average of the weights, such as 0.999: that reader is validated and kept."""
-    fraction: float = 1.0
-    """Share of the training questions to use, chosen by the seed."""
-    validate_every: int = 500
-    """Updates between two validations; there is also one at the end of every epoch."""
-    validation_examples: int | None = None
-    """Validate on this many questions, chosen by the seed; on all if not given."""
-    log_every: int = 50
-    """Updates between two lines of metrics."""
-    threads: int | None = None
-    """Threads for tensors; all cores if not given. Small readers are faster with one."""
-
-    def __post_init__(self) -> None:
-        for name in ("batch_size", "max_epochs", "validate_every", "log_every"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} = {getattr(self, name)} is too small; use 1 or more")
-        for name in ("learning_rate", "clip", "max_minutes", "validation_examples", "threads"):
-            if (value := getattr(self, name)) is not None and not value > 0:
-                raise ConfigError(f"{name} = {value} is not positive")
-        if not 0 <= self.seed < 2**32:
-            raise ConfigError(f"seed = {self.seed} is out of range; use 0 or more and less than 2**32")
-        if self.average is not None and not 0 < self.average < 1:
-            raise ConfigError(f"average = {self.average} is not a share; use more than 0 and less than 1")
-        if not 0 < self.fraction <= 1:
-            raise ConfigError(f"fraction = {self.fraction} is not a share; use more than 0, at most 1")
-
-    def rate(self, epoch: int, share: float) -> float:
-        """The learning rate in this epoch, counted from 0, when so much of the run is done."""
-        rate = self.learning_rate * 0.5 ** max(0, epoch - 1)
-        if self.decay or self.max_minutes is not None:
-            rate = min(rate, 2 * self.learning_rate * (1 - share))
-        return rate
-
-
-@dataclass(frozen=True)
 class Position:
-    """Where a run stands; with the weights and Adam's moments, all it needs to go on."""
+    """Where a run stands; with the weights and the optimiser's moments, all it needs to go on."""
 
     epoch: int = 0
     batch: int = 0
@@ -125,7 +73,8 @@ class Run:
         self.lengths = lengths
         self.on_metrics = on_metrics
         self.weights = {name: p for name, p in self.reader.named_parameters() if p.requires_grad}
-        self.adam = torch.optim.Adam(self.weights.values(), lr=config.learning_rate, fused=True)
+        self.loss = READERS[checkpoint.name].loss
+        self.optimiser = config.optimiser_of(self.weights)
         self.averages = {} if config.average is None else {name: w.detach().clone() for name, w in self.weights.items()}
         self.position = Position()
         self.window: list[dict[str, float]] = []  # what was measured since the last line of metrics
@@ -187,34 +136,34 @@ class Run:
                 yield upcoming.result()
 
     def update(self, examples: list[Example], batch: Batch) -> dict[str, float]:
-        """One step of Adam; returns what was measured on the way."""
+        """One step of the optimiser; returns what was measured on the way."""
         position, config = self.position, self.config
         rate = config.rate(position.epoch, self.share_done)
-        for group in self.adam.param_groups:
+        for group in self.optimiser.param_groups:
             group["lr"] = rate
         self.reader.train()
         # What dropout drops depends on the seed and the step alone, so a resumed run drops the same.
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed((config.seed << 32) + position.step)
-            log_probabilities = self.reader(batch).log_probabilities
-        loss = functional.nll_loss(log_probabilities, batch.answer)
-        self.adam.zero_grad()
+            output = self.reader(batch)
+        loss = self.loss(output, batch)
+        self.optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        norm = nn.utils.clip_grad_norm_(self.weights.values(), config.clip)
+        norm = config.clipped(self.weights)
         if not (loss.isfinite() and norm.isfinite()):
             names = ", ".join(example.id for example in examples)
             raise TrainingError(
                 f"the loss is {loss.item()} and the gradient's norm {norm.item()} at update {position.step + 1}; "
                 f"nothing was overwritten. Look at these examples, or lower train.learning_rate: {names}"
             )
-        self.adam.step()
+        self.optimiser.step()
         self.follow()
         self.position = replace(
             position, batch=position.batch + 1, step=position.step + 1, examples=position.examples + len(examples)
         )
         return {
             "loss": loss.item(),
-            "accuracy": (log_probabilities.argmax(dim=1) == batch.answer).float().mean().item(),
+            "accuracy": (output.log_probabilities.argmax(dim=1) == batch.answer).float().mean().item(),
             "gradient_norm": norm.item(),
             "padding": 1 - batch.document_mask.float().mean().item(),
             "learning_rate": rate,
@@ -265,9 +214,10 @@ class Run:
         return evaluate(predictor.answer_many(self.validation, batch_size=self.config.batch_size))
 
     def end_epoch(self) -> None:
-        """Go to the next epoch, or finish: after the last, or after one without a new best."""
+        """Go to the next epoch, or finish: after the last, or when there was no new best for too long."""
         position = self.position
-        over = position.epoch + 1 >= self.config.max_epochs or position.best_epoch < position.epoch
+        waited = position.epoch - position.best_epoch >= self.config.patience
+        over = position.epoch + 1 >= self.config.max_epochs or waited
         self.position = replace(position, epoch=position.epoch + 1, batch=0, finished=over)
 
     def log(self, measured: dict[str, Any]) -> None:
@@ -290,8 +240,9 @@ class Run:
         tensors: dict[str, Tensor] = {}
         for name, weight in self.weights.items():
             tensors[f"weights/{name}"] = weight.detach()
-            for key, value in self.adam.state.get(weight, {}).items():
-                tensors[f"adam/{key}/{name}"] = value
+            for key, value in self.optimiser.state.get(weight, {}).items():
+                if value is not None:  # a momentum that is not used
+                    tensors[f"optimiser/{key}/{name}"] = value
         tensors |= {f"average/{name}": value for name, value in self.averages.items()}
         target, new = self.folder / STATE, self.folder / f".{STATE}.new"
         try:
@@ -323,11 +274,11 @@ class Run:
                 self.window = json.loads(file.metadata()["window"])
                 self.set_weights({name: file.get_tensor(f"weights/{name}") for name in self.weights})
                 self.averages = {name: file.get_tensor(f"average/{name}") for name in self.averages}
-                for name, weight in self.weights.items():
-                    prefix = "adam/{}/" + name
-                    self.adam.state[weight] = {
-                        key: file.get_tensor(prefix.format(key)) for key in ("step", "exp_avg", "exp_avg_sq")
-                    }
+                for entry in file.keys():  # noqa: SIM118
+                    kind, _, rest = entry.partition("/")
+                    if kind == "optimiser":
+                        key, _, name = rest.partition("/")
+                        self.optimiser.state[self.weights[name]][key] = file.get_tensor(entry)
         except (SafetensorError, KeyError, TypeError, RuntimeError, ValueError) as error:
             raise CheckpointError(
                 f"{path}: this state does not fit the run ({error}); were settings changed since? "

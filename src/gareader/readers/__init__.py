@@ -1,6 +1,27 @@
 """Readers by name: one paper, one file."""
 
-from gareader.readers.gated_attention_reader import GatedAttentionConfig, GatedAttentionReader
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
-READERS = {"gated-attention": (GatedAttentionReader, GatedAttentionConfig)}
-"""Each reader with the dataclass of its settings."""
+from torch import Tensor
+
+from gareader.batching import Batch
+from gareader.readers.gated_attention_reader import GatedAttentionConfig, GatedAttentionReader
+from gareader.readers.output import answer_loss
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What to know about a reader."""
+
+    reader: Callable[..., Any]
+    """Its class."""
+    config: Any
+    """The dataclass of its settings."""
+    loss: Callable[[Any, Batch], Tensor] = answer_loss
+    """What training makes small, from its output and the batch."""
+
+
+READERS = {"gated-attention": Kind(GatedAttentionReader, GatedAttentionConfig)}
+"""The readers by the names that `reader.name` takes."""

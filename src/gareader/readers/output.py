@@ -1,8 +1,11 @@
-"""ReaderOutput: what every reader returns for a batch."""
+"""ReaderOutput: what every reader returns for a batch, and the loss of most."""
 
 from dataclasses import dataclass
 
 from torch import Tensor
+from torch.nn import functional
+
+from gareader.batching import Batch
 
 
 @dataclass(frozen=True)
@@ -15,3 +18,8 @@ class ReaderOutput:
     """(B, D, Q) for each hop that attends to the query: the weight document token i gives to each query token."""
     document_attention: Tensor | None = None
     """(B, D): the final attention s over the document."""
+
+
+def answer_loss(output: ReaderOutput, batch: Batch) -> Tensor:
+    """−log Pr(answer|d,q), the mean over the batch."""
+    return functional.nll_loss(output.log_probabilities, batch.answer)
