@@ -39,11 +39,11 @@ UNKNOWN = Example("new", ("Zoë", "HAS", "the", "yak\u2028s", "."), (PLACEHOLDER
 
 def made(seed=0, variant="gated-attention: default"):
     """A reader with weights that the seed decides."""
-    reader_class, config = VARIANTS[variant]
+    kind, config = VARIANTS[variant]
     generator = torch.Generator().manual_seed(seed)
     alphabet = Alphabet.of([*WORDS, "ë"])
     table = torch.randn(len(WORDS), 8, generator=generator)
-    reader = reader_class(config, table, len(alphabet), generator=generator)
+    reader = kind.reader(config, table, len(alphabet), generator=generator)
     collator = Collator(WORDS, alphabet, width=8, seed=seed, pretrained=len(WORDS), characters=7)
     return Checkpoint(variant.partition(":")[0], reader, collator, {"accuracy": 0.5, "named": "Zoë"})
 

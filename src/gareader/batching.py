@@ -8,12 +8,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from gareader.anonymity import anonymised
 from gareader.examples import PLACEHOLDER, Example
 from gareader.vectors import random_vector
 from gareader.vocabulary import Alphabet, Vocabulary
 
 BEGIN, END = "@begin", "@end"
 """The marks around every query."""
+
+SENTENCE_ENDS = frozenset([".", "!", "?"])
+"""Words that end a sentence, where a reader needs to know."""
 
 SPECIAL_WORDS = (PLACEHOLDER, BEGIN, END)
 """Words that every vocabulary of a reader holds."""
@@ -31,6 +35,8 @@ class Types:
     """(types, N): the first N characters of each as indices into the alphabet."""
     character_mask: Tensor
     """(types, N): true on real characters."""
+    ends: Tensor
+    """(types,): true for the words that end a sentence."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,10 @@ class Batch:
     """(B, C, D): true where the document's word is any word of the candidate, I(c, d)."""
     answer: Tensor
     """(B,): index of the right candidate; −1 where it is not known."""
+    candidates: Tensor
+    """(B, C, W): the words of each candidate."""
+    candidates_mask: Tensor
+    """(B, C, W)"""
 
 
 class Collator:
@@ -66,33 +76,34 @@ class Collator:
         seed: int,
         pretrained: int = 0,
         characters: int = 10,
+        anonymity: str = "none",
+        marks: int = 0,
     ) -> None:
-        """The first `pretrained` words have pretrained vectors; `width` and `seed` shape those of unknown words."""
+        """The first `pretrained` words have pretrained vectors; `width` and `seed` shape those of unknown words.
+
+        `anonymity` and `marks` say how candidates are hidden (see `anonymised`).
+        """
         self.vocabulary = vocabulary
         self.pretrained = pretrained
         self.alphabet = alphabet
         self.width = width
         self.seed = seed
         self.characters = characters
+        self.anonymity = anonymity
+        self.marks = marks
 
-    def __call__(self, examples: Sequence[Example]) -> Batch:
+    def __call__(self, examples: Sequence[Example], draw: int = 0) -> Batch:
+        """The batch; where candidates are hidden behind permuted marks, `draw` says which permutation."""
+        shown = [anonymised(each, self.anonymity, marks=self.marks, seed=self.seed, draw=draw) for each in examples]
         types: dict[str, int] = {}
 
         def index(words: Sequence[str]) -> list[int]:
             return [types.setdefault(word, len(types)) for word in words]
 
-        queries = [(BEGIN, *example.query, END) for example in examples]
-        document, document_mask = pad([index(example.document) for example in examples])
+        queries = [(BEGIN, *example.query, END) for example in shown]
+        document, document_mask = pad([index(example.document) for example in shown])
         query, query_mask = pad([index(query) for query in queries])
-        candidates = [[index(candidate) for candidate in example.candidates] for example in examples]
-
-        occurrence = np.zeros((len(examples), max(map(len, candidates)), document.shape[1]), dtype=bool)
-        for row, mask, marks, choices in zip(document, document_mask, occurrence, candidates, strict=True):
-            for mark, choice in zip(marks, choices, strict=False):
-                for word in choice:
-                    mark |= row == word
-            marks &= mask
-
+        candidates, candidates_mask = pad_twice([[index(each) for each in example.candidates] for example in shown])
         rank, packed = self.types(list(types))
         return Batch(
             types=packed,
@@ -101,8 +112,10 @@ class Collator:
             query=torch.from_numpy(rank[query]),
             query_mask=torch.from_numpy(query_mask),
             placeholder=torch.tensor([query.index(PLACEHOLDER) for query in queries]),
-            occurrence=torch.from_numpy(occurrence),
+            occurrence=torch.from_numpy(occurrences(examples)),
             answer=torch.tensor([-1 if example.answer is None else example.answer for example in examples]),
+            candidates=torch.from_numpy(rank[candidates]),
+            candidates_mask=torch.from_numpy(candidates_mask),
         )
 
     def types(self, words: list[str]) -> tuple[NDArray[np.int64], Types]:
@@ -119,6 +132,7 @@ class Collator:
             unknown=torch.from_numpy(np.stack(unknown)) if unknown else torch.empty(0, self.width),
             characters=torch.from_numpy(characters),
             character_mask=torch.from_numpy(character_mask),
+            ends=torch.tensor([words[i] in SENTENCE_ENDS for i in order]),
         )
 
     def row(self, word: str) -> int | None:
@@ -137,6 +151,29 @@ def pad(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.bo
     values = np.zeros(mask.shape, dtype=np.int64)
     values[mask] = np.concatenate([np.asarray(row, dtype=np.int64) for row in rows])
     return values, mask
+
+
+def pad_twice(rows: Sequence[Sequence[Sequence[int]]]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The same for rows of rows."""
+    flat, flat_mask = pad([inner for row in rows for inner in row])
+    places, mask = pad([[1] * len(row) for row in rows])
+    values = np.zeros((*places.shape, flat.shape[1]), dtype=np.int64)
+    values_mask = np.zeros(values.shape, dtype=bool)
+    values[mask], values_mask[mask] = flat, flat_mask
+    return values, values_mask
+
+
+def occurrences(examples: Sequence[Example]) -> NDArray[np.bool_]:
+    """(B, C, D): where each document has any word of each candidate, by the words themselves."""
+    width = max(len(example.document) for example in examples)
+    marks = np.zeros((len(examples), max(len(example.candidates) for example in examples), width), dtype=bool)
+    for mark, example in zip(marks, examples, strict=True):
+        numbers = {word: number for number, word in enumerate({word for each in example.candidates for word in each})}
+        row = np.array([numbers.get(word, -1) for word in example.document])
+        for places, candidate in zip(mark, example.candidates, strict=False):
+            for word in candidate:
+                places[: len(row)] |= row == numbers[word]
+    return marks
 
 
 def length_batches(

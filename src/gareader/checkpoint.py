@@ -27,6 +27,8 @@ FORMAT = 1
 SETTINGS, VOCABULARY, ALPHABET = "reader.json", "vocabulary.txt", "alphabet.txt"
 WEIGHTS, WORDS = "weights.safetensors", "words.safetensors"
 """The word table has a file of its own, for training need not change it."""
+WORD_SETTINGS = ("width", "seed", "pretrained", "characters", "anonymity", "marks")
+"""What a collator needs to know beside the words and letters themselves."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ def _write(checkpoint: Checkpoint, folder: Path, packed: bool) -> None:
         "format": FORMAT,
         "reader": checkpoint.name,
         "settings": asdict(checkpoint.reader.config),  # type: ignore[call-overload]
-        "words": {name: getattr(collator, name) for name in ("width", "seed", "pretrained", "characters")},
+        "words": {name: getattr(collator, name) for name in WORD_SETTINGS},
         "temperature": checkpoint.temperature,
         "sha256": {name: digest(folder / name) for name in (VOCABULARY, ALPHABET, WORDS, WEIGHTS)},
         "notes": dict(checkpoint.notes),

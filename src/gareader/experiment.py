@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from gareader.anonymity import WAYS, mark
 from gareader.batching import SPECIAL_WORDS, Collator
 from gareader.checkpoint import Checkpoint
 from gareader.config import Table, from_table
@@ -41,6 +42,12 @@ class DataConfig:
     """Components of a word vector."""
     all_vectors: bool = False
     """Whether the word table holds every word of the vector file, for text of other kinds than the corpus."""
+    anonymity: str = "none"
+    """How candidates hide behind marks @entityN: not (none), permuted in every epoch, or ordered by occurrence."""
+
+    def __post_init__(self) -> None:
+        if self.anonymity not in WAYS:
+            raise ConfigError(f"anonymity = {self.anonymity!r} is not known; {did_you_mean(self.anonymity, WAYS)}")
 
 
 @dataclass(frozen=True)
@@ -161,13 +168,22 @@ class Experiment:
     def untrained(self, training: PreparedCorpus, validation: PreparedCorpus, notes: dict[str, Any]) -> Checkpoint:
         """The reader with its first weights."""
         data, seed = self.data, self.train.seed
-        words = dict.fromkeys([*SPECIAL_WORDS, *training.words, *validation.words])
+        marks = 0 if data.anonymity == "none" else max(training.most_candidates, validation.most_candidates)
+        words = dict.fromkeys([*SPECIAL_WORDS, *map(mark, range(marks)), *training.words, *validation.words])
         table = word_table(words, data.vectors, width=data.vector_width, seed=seed, every_vector=data.all_vectors)
         alphabet = Alphabet.of(table.vocabulary)
         generator = torch.Generator().manual_seed(seed)
         reader_class = READERS[self.reader].reader
         reader = reader_class(self.reader_config, torch.from_numpy(table.matrix), len(alphabet), generator=generator)
-        collator = Collator(table.vocabulary, alphabet, width=data.vector_width, seed=seed, pretrained=table.pretrained)
+        collator = Collator(
+            table.vocabulary,
+            alphabet,
+            width=data.vector_width,
+            seed=seed,
+            pretrained=table.pretrained,
+            anonymity=data.anonymity,
+            marks=marks,
+        )
         return Checkpoint(self.reader, reader, collator, notes)
 
     def validation_sample(self, validation: PreparedCorpus) -> "PreparedCorpus | Chosen":

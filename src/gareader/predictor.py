@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
+from math import log
 from pathlib import Path
 
 import torch
@@ -25,10 +26,14 @@ WINDOW = 64
 class Predictor:
     """Answers cloze questions with a reader; safe to use from several threads."""
 
-    def __init__(self, reader: nn.Module, collator: Collator, temperature: float = 1.0) -> None:
+    def __init__(
+        self, reader: nn.Module, collator: Collator, temperature: float = 1.0, *, permutations: int = 1
+    ) -> None:
+        """`permutations` counts for readers that see permuted marks: answers are averaged over so many."""
         self.reader = reader.eval()
         self.collator = collator
         self.temperature = temperature
+        self.permutations = permutations if collator.anonymity == "permuted" else 1
 
     def answer(self, document: str, query: str, candidates: Iterable[str] | None = None) -> Prediction:
         """The answer to one question in raw text, with the attention that led to it.
@@ -62,8 +67,11 @@ class Predictor:
         """The answers to a few questions, read as one batch."""
         with torch.inference_mode():
             output = self.reader(self.collator(examples), attention=attention)
+            others = [self.reader(self.collator(examples, draw)) for draw in range(-1, -self.permutations, -1)]
+            rows = torch.stack([each.log_probabilities for each in (output, *others)])
+            mean = rows.logsumexp(dim=0) - log(self.permutations) if others else rows[0]
         predictions = []
-        for b, (example, row) in enumerate(zip(examples, output.log_probabilities.tolist(), strict=True)):
+        for b, (example, row) in enumerate(zip(examples, mean.tolist(), strict=True)):
             seen = None
             if output.document_attention is not None:
                 query = (BEGIN, *example.query, END)

@@ -35,6 +35,8 @@ def slim(checkpoint: Checkpoint, vectors: Path | None = None) -> Checkpoint:
             seed=collator.seed,
             pretrained=words.pretrained,
             characters=collator.characters,
+            anonymity=collator.anonymity,
+            marks=collator.marks,
         )
     elif vectors is not None:
         raise CheckpointError("training has changed the word vectors of this reader; pack it without a vector file")

@@ -265,6 +265,11 @@ class PreparedCorpus(Sequence[Example]):
         except (pa.ArrowException, OSError, ValueError) as error:
             raise _damaged(path, error) from error
 
+    @property
+    def most_candidates(self) -> int:
+        """Of any example."""
+        return max((int(np.diff(batch.choices).max()) for batch in self._batches), default=0)
+
     def __len__(self) -> int:
         return self._starts[-1]
 

@@ -124,7 +124,7 @@ class Run:
 
         def ready(indices: NDArray[np.int64]) -> tuple[list[Example], Batch]:
             examples = [self.training[int(i)] for i in indices]
-            return examples, self.checkpoint.collator(examples)
+            return examples, self.checkpoint.collator(examples, draw=1 + self.position.epoch)
 
         with ThreadPoolExecutor(1) as worker:
             upcoming = None

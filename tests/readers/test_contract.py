@@ -19,13 +19,13 @@ VOCABULARY = Vocabulary([*SPECIAL_WORDS, *synthetic.PEOPLE, *synthetic.THINGS, "
 ALPHABET = Alphabet.of(VOCABULARY)
 COLLATE = Collator(VOCABULARY, ALPHABET, width=16, seed=3)
 
-every_variant = pytest.mark.parametrize(("reader_class", "config"), VARIANTS.values(), ids=VARIANTS)
+every_variant = pytest.mark.parametrize(("kind", "config"), VARIANTS.values(), ids=VARIANTS)
 
 
-def build(reader_class, config, seed=0, dtype=torch.float64):
+def build(kind, config, seed=0, dtype=torch.float64):
     generator = torch.Generator().manual_seed(seed)
     words = torch.randn(len(VOCABULARY), 16, generator=generator)
-    return reader_class(config, words, len(ALPHABET), generator=generator).to(dtype)
+    return kind.reader(config, words, len(ALPHABET), generator=generator).to(dtype)
 
 
 def answers(reader, examples):
@@ -54,8 +54,8 @@ examples = st.builds(
 @every_variant
 @given(batch=st.lists(examples, min_size=2, max_size=4), data=st.data())
 @settings(max_examples=12, deadline=None)
-def test_neighbours_padding_and_candidate_order_change_nothing(reader_class, config, batch, data):
-    reader = build(reader_class, config)
+def test_neighbours_padding_and_candidate_order_change_nothing(kind, config, batch, data):
+    reader = build(kind, config)
     together = answers(reader, batch)
     for example, got in zip(batch, together, strict=True):
         assert_same(got, answers(reader, [example])[0])
@@ -70,12 +70,12 @@ def test_neighbours_padding_and_candidate_order_change_nothing(reader_class, con
 
 
 @every_variant
-def test_every_parameter_gets_a_gradient(reader_class, config):
-    reader = build(reader_class, replace(config, dropout=0.2)).train()
+def test_every_parameter_gets_a_gradient(kind, config):
+    reader = build(kind, replace(config, dropout=0.2)).train()
     unknown = Example("new words", ("Zoë", "has", "the", "yak"), (PLACEHOLDER, "has"), (("Zoë",), ("yak",)), 0)
     missing = Example("missing", ("Ann", "Ben"), (PLACEHOLDER, "has"), (("Ann",), ("Ben",), ("Dan",)), 0)
     batch = COLLATE([*synthetic.corpus(8, seed=0), unknown, missing])
-    functional.nll_loss(reader(batch).log_probabilities, batch.answer).backward()
+    kind.loss(reader(batch), batch).backward()
     for name, parameter in reader.named_parameters():
         if parameter.requires_grad:
             assert parameter.grad.isfinite().all(), name
@@ -83,8 +83,8 @@ def test_every_parameter_gets_a_gradient(reader_class, config):
 
 
 @every_variant
-def test_a_question_without_candidates_in_the_document_harms_nobody(reader_class, config):
-    reader = build(reader_class, config)
+def test_a_question_without_candidates_in_the_document_harms_nobody(kind, config):
+    reader = build(kind, config)
     good = synthetic.corpus(3, seed=1)
     lost = Example("lost", ("nothing", "here"), (PLACEHOLDER, "has"), (("Ann",), ("Ben",)), None)
     batch = COLLATE([*good, lost])
@@ -95,8 +95,8 @@ def test_a_question_without_candidates_in_the_document_harms_nobody(reader_class
 
 
 @every_variant
-def test_saved_and_loaded_weights_give_equal_outputs(reader_class, config, tmp_path):
-    one, other = build(reader_class, config, seed=0), build(reader_class, config, seed=1)
+def test_saved_and_loaded_weights_give_equal_outputs(kind, config, tmp_path):
+    one, other = build(kind, config, seed=0), build(kind, config, seed=1)
     batch = synthetic.corpus(3, seed=0)
     assert not torch.equal(torch.stack(answers(one, batch)), torch.stack(answers(other, batch)))
     torch.save(one.state_dict(), tmp_path / "weights")
@@ -105,23 +105,23 @@ def test_saved_and_loaded_weights_give_equal_outputs(reader_class, config, tmp_p
 
 
 @every_variant
-def test_same_seed_same_weights_and_the_world_is_not_seeded(reader_class, config):
+def test_same_seed_same_weights_and_the_world_is_not_seeded(kind, config):
     before = torch.get_rng_state()
-    one, same, other = (build(reader_class, config, seed=seed).state_dict() for seed in (0, 0, 1))
+    one, same, other = (build(kind, config, seed=seed).state_dict() for seed in (0, 0, 1))
     assert torch.equal(before, torch.get_rng_state())
     assert all(torch.equal(one[name], same[name]) for name in one)
     assert any(not torch.equal(one[name], other[name]) for name in one)
 
 
 @every_variant
-def test_learns_who_has_what(reader_class, config):
-    reader = build(reader_class, replace(config, hidden=24), dtype=torch.float32).train()
+def test_learns_who_has_what(kind, config):
+    reader = build(kind, replace(config, hidden=24), dtype=torch.float32).train()
     optimiser = torch.optim.Adam([p for p in reader.parameters() if p.requires_grad], lr=0.01)
     training, unseen = synthetic.corpus(3200, seed=1), synthetic.corpus(200, seed=2)
     for start in range(0, len(training), 32):
         batch = COLLATE(training[start : start + 32])
         optimiser.zero_grad()
-        functional.nll_loss(reader(batch).log_probabilities, batch.answer).backward()
+        kind.loss(reader(batch), batch).backward()
         optimiser.step()
     right = sum(int(row.argmax()) == e.answer for row, e in zip(answers(reader, unseen), unseen, strict=True))
     assert right / len(unseen) > 0.9  # a guess is right in a quarter

@@ -34,7 +34,7 @@ CHANGES = {
 }
 
 VARIANTS = {
-    f"{name}: {label}": (READERS[name].reader, replace(READERS[name].config(hidden=6, dropout=0.0), **change))
+    f"{name}: {label}": (READERS[name], replace(READERS[name].config(hidden=6, dropout=0.0), **change))
     for name, changes in CHANGES.items()
     for label, change in changes.items()
 }

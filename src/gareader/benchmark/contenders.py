@@ -125,6 +125,7 @@ def batch(size: Size) -> Batch:
             unknown=torch.empty(0, 100),
             characters=some(60, types, 10),
             character_mask=torch.arange(10) < (some(9, types, 1) + 2).sort(dim=0).values,  # as the collator sorts them
+            ends=torch.zeros(types, dtype=torch.bool),
         ),
         document=document,
         document_mask=torch.ones(B, D, dtype=torch.bool),
@@ -133,6 +134,8 @@ def batch(size: Size) -> Batch:
         placeholder=some(Q, B),
         occurrence=document.unsqueeze(1) == candidates.unsqueeze(2),
         answer=torch.zeros(B, dtype=torch.int64),
+        candidates=candidates.unsqueeze(2),
+        candidates_mask=torch.ones(B, size.candidates, 1, dtype=torch.bool),
     )
 
 

@@ -15,6 +15,12 @@ def pointer_sum(scores: Tensor, occurrence: Tensor) -> Tensor:
     return mass - total.masked_fill(total.isneginf(), 0).unsqueeze(1)
 
 
+def pointer_mass(scores: Tensor, document_mask: Tensor, occurrence: Tensor) -> Tensor:
+    """log Σ_{i ∈ I(c,d)} s_i, with s the softmax over the whole document: (B, D), (B, D), (B, C, D) → (B, C)."""
+    attention = scores - masked_logsumexp(scores, document_mask).unsqueeze(1)  # (B, D)  log s
+    return masked_logsumexp(attention.unsqueeze(1), occurrence)
+
+
 def masked_logsumexp(values: Tensor, mask: Tensor) -> Tensor:
     """log Σ exp over the last dimension where the mask is true; −inf, with gradient 0, where it nowhere is."""
     empty = ~mask.any(dim=-1, keepdim=True)

@@ -23,3 +23,18 @@ class ReaderOutput:
 def answer_loss(output: ReaderOutput, batch: Batch) -> Tensor:
     """−log Pr(answer|d,q), the mean over the batch."""
     return functional.nll_loss(output.log_probabilities, batch.answer)
+
+
+@dataclass(frozen=True)
+class PointerOutput(ReaderOutput):
+    """Of readers that are trained on attention which other words of the document share."""
+
+    log_mass: Tensor | None = None
+    """(B, C): log of the attention on each candidate, before it is renormalised over the candidates."""
+
+
+def mass_loss(output: PointerOutput, batch: Batch) -> Tensor:
+    """−log of the attention on the answer, the mean over the batch."""
+    if output.log_mass is None:
+        raise ValueError("the reader gave no log_mass")
+    return functional.nll_loss(output.log_mass, batch.answer)

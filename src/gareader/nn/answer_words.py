@@ -1,0 +1,29 @@
+"""Answers as words: p(a|d,q) ∝ exp(W(a) g), with a row of W for every word of the vocabulary."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from gareader.batching import Batch
+from gareader.nn.pointer_sum import masked_logsumexp
+
+
+class AnswerWords(nn.Module):
+    """W, restricted to the candidates that the document has; words outside the vocabulary share one row."""
+
+    def __init__(self, words: int, width: int, *, generator: torch.Generator | None = None, scale: float = 0.1) -> None:
+        """`words` is the size of the vocabulary, `width` that of g."""
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(words + 1, width).normal_(0, scale, generator=generator))
+
+    def forward(self, joint: Tensor, batch: Batch) -> Tensor:
+        """g (B, width) → log p(a|d,q) (B, C); the score of a candidate of several words is their mean."""
+        unknown = self.weight.shape[0] - 1
+        types = torch.cat([batch.types.known, batch.types.known.new_full((len(batch.types.unknown),), unknown)])
+        rows = functional.embedding(types[batch.candidates], self.weight)  # (B, C, W, width)
+        scores = torch.einsum("bcwg,bg->bcw", rows, joint) * batch.candidates_mask
+        scores = scores.sum(dim=-1) / batch.candidates_mask.sum(dim=-1).clamp(min=1)  # (B, C)
+        present = batch.occurrence.any(dim=-1)  # (B, C)
+        total = masked_logsumexp(scores, present)  # (B,)
+        total = total.masked_fill(total.isneginf(), 0).unsqueeze(1)
+        return (scores - total).masked_fill(~present, -torch.inf)

@@ -1,0 +1,11 @@
+"""Softmax over real tokens only."""
+
+import torch
+from torch import Tensor
+
+
+def masked_softmax(scores: Tensor, mask: Tensor, dim: int = -1) -> Tensor:
+    """Attention over `dim` where the mask is true; zeros, with gradient 0, where it nowhere is."""
+    empty = ~mask.any(dim=dim, keepdim=True)
+    kept = scores.masked_fill(~mask, -torch.inf).masked_fill(empty, 0)
+    return kept.softmax(dim=dim).masked_fill(empty | ~mask, 0)

@@ -1,0 +1,95 @@
+"""Candidates behind marks."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gareader.anonymity import anonymised
+from gareader.batching import Collator
+from gareader.examples import PLACEHOLDER, Example
+from gareader.vocabulary import Alphabet, Vocabulary
+
+STORY = Example(
+    "story",
+    tuple("Mary Ann met Tom and Mary met the cat . Beth saw Tom".split()),
+    (*"then Mary Ann saw".split(), PLACEHOLDER),
+    (("Tom",), ("Beth",), ("Mary", "Ann"), ("Zoë",)),
+    0,
+)
+
+
+def test_ordered_by_first_occurrence():
+    hidden = anonymised(STORY, "ordered")
+    assert " ".join(hidden.document) == (
+        "@entity0 @entity0 met @entity1 and @entity0 met the cat . @entity2 saw @entity1"
+    )
+    assert " ".join(hidden.query) == "then @entity0 @entity0 saw @placeholder"
+    assert hidden.candidates == (("@entity1",), ("@entity2",), ("@entity0",), ("@entity3",))
+    assert (hidden.id, hidden.answer) == ("story", 0)
+
+
+def test_a_whole_name_wins_over_its_words():
+    example = Example("x", tuple("Tom saw Tom Ann".split()), (PLACEHOLDER,), (("Tom",), ("Tom", "Ann")), 1)
+    assert " ".join(anonymised(example, "ordered").document) == "@entity0 saw @entity0 @entity0"
+    alone = Example("x", tuple("Ann saw Tom Ann".split()), (PLACEHOLDER,), (("Ann",), ("Tom", "Ann")), 1)
+    hidden = anonymised(alone, "ordered")
+    assert " ".join(hidden.document) == "@entity0 saw @entity0 @entity0"
+    assert hidden.candidates == (("@entity1",), ("@entity0",))
+
+
+def test_permuted_marks_depend_on_seed_id_and_draw_alone():
+    def marks(**change):
+        settings = {"marks": 50, "seed": 1, "draw": 0, **change}
+        return anonymised(STORY, "permuted", **settings).candidates
+
+    assert marks() == marks()
+    assert len({marks(), marks(seed=2), marks(draw=1)}) == 3
+    assert len({word for (word,) in marks()}) == 4
+
+
+def test_more_candidates_than_marks():
+    hidden = anonymised(STORY, "permuted", marks=2, seed=1)
+    assert len({word for (word,) in hidden.candidates}) == 4
+
+
+def test_none_changes_nothing():
+    assert anonymised(STORY, "none") is STORY
+
+
+words = st.sampled_from("a b c d e".split())
+
+
+@given(
+    st.lists(words, min_size=1, max_size=12),
+    st.lists(words, max_size=4),
+    st.lists(st.lists(words, min_size=1, max_size=3), min_size=2, max_size=5),
+    st.sampled_from(["permuted", "ordered"]),
+    st.randoms(),
+)
+def test_nothing_moves_and_the_order_of_candidates_does_not_matter(document, query, candidates, way, random):
+    example = Example("e", tuple(document), (*query, PLACEHOLDER), tuple(map(tuple, candidates)), 0)
+    hidden = anonymised(example, way, marks=7)
+    named = {word for candidate in candidates for word in candidate}
+    for before, after in zip(document, hidden.document, strict=True):
+        assert after.startswith("@entity") if before in named else after == before
+    assert hidden.query[len(query)] == PLACEHOLDER
+    order = list(range(len(candidates)))
+    random.shuffle(order)
+    shuffled = anonymised(replace(example, candidates=tuple(example.candidates[i] for i in order)), way, marks=7)
+    assert shuffled.document == hidden.document
+    assert shuffled.candidates == tuple(hidden.candidates[i] for i in order)
+
+
+@pytest.mark.parametrize("anonymity", ["permuted", "ordered"])
+def test_a_batch_points_where_the_words_are(anonymity):
+    alphabet = Alphabet.of(["abc"])
+    plain = Collator(Vocabulary(()), alphabet, width=3, seed=1)([STORY])
+    hidden = Collator(Vocabulary(()), alphabet, width=3, seed=1, anonymity=anonymity, marks=9)([STORY])
+    assert torch.equal(plain.occurrence, hidden.occurrence)
+    tom = STORY.document.index("Tom")
+    assert hidden.document[0, tom] == hidden.candidates[0, 0, 0] == hidden.document[0, -1]
+    assert hidden.candidates_mask.sum() == 4
+    assert plain.candidates_mask.sum() == 5
