@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from gareader.anonymity import anonymised
 from gareader.batching import Collator
 from gareader.examples import PLACEHOLDER, Example
+from gareader.predictor import Predictor
+from gareader.readers.output import ReaderOutput
 from gareader.vocabulary import Alphabet, Vocabulary
 
 STORY = Example(
@@ -93,3 +95,32 @@ def test_a_batch_points_where_the_words_are(anonymity):
     assert hidden.document[0, tom] == hidden.candidates[0, 0, 0] == hidden.document[0, -1]
     assert hidden.candidates_mask.sum() == 4
     assert plain.candidates_mask.sum() == 5
+
+
+def test_answers_are_averaged_over_permutations():
+    class Marked(torch.nn.Module):
+        """Answers by the number of the mark, so that every permutation has another answer."""
+
+        def forward(self, batch, *, attention=False):  # noqa: ARG002
+            types = [each for row in batch.candidates[:, :, 0] for each in row]
+            scores = torch.stack([batch.types.unknown[i].sum() for i in types]).view(batch.candidates.shape[:2])
+            return ReaderOutput(scores.log_softmax(-1))
+
+    collator = Collator(Vocabulary(()), Alphabet.of(["abc"]), width=3, seed=1, anonymity="permuted", marks=9)
+    reader = Predictor(Marked(), collator)
+    single = [reader.predict([STORY])[0]]
+    single += [Predictor(Marked(), DrawnCollator(collator, draw)).predict([STORY])[0] for draw in (-1, -2)]
+    assert len({prediction.log_probabilities for prediction in single}) == 3
+    (together,) = reader.permuted(3).predict([STORY])
+    rows = torch.tensor([prediction.log_probabilities for prediction in single], dtype=torch.float64).exp()
+    assert torch.tensor(together.log_probabilities).exp().tolist() == pytest.approx(rows.mean(0).tolist(), rel=1e-5)
+
+
+class DrawnCollator:
+    """A collator that always draws the same permutation."""
+
+    def __init__(self, collator, draw):
+        self.collator, self.draw, self.anonymity = collator, draw, "none"
+
+    def __call__(self, examples):
+        return self.collator(examples, self.draw)

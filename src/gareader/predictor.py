@@ -35,6 +35,10 @@ class Predictor:
         self.temperature = temperature
         self.permutations = permutations if collator.anonymity == "permuted" else 1
 
+    def permuted(self, permutations: int) -> "Predictor":
+        """The same reader, its answers averaged over so many permutations."""
+        return Predictor(self.reader, self.collator, self.temperature, permutations=permutations)
+
     def answer(self, document: str, query: str, candidates: Iterable[str] | None = None) -> Prediction:
         """The answer to one question in raw text, with the attention that led to it.
 

@@ -1,6 +1,5 @@
 """The Children's Book Test from any books: questions, parts by whole books, the card."""
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -9,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from random import Random
 
-from gareader.building.folder import PARTS, Parts, new_folder, write_card
+from gareader.building.folder import PARTS, Parts, json_line, new_folder, write_card
 from gareader.building.kinds import Words, kinds
 from gareader.building.overlap import Excluded
 from gareader.building.parallel import in_order
@@ -64,7 +63,7 @@ class BookBuilder:
                 shared = {question.start: tuple(chain.from_iterable(sentences[question.start : end]))}
             example = _example(book.title, question, shared[question.start])
             tally.add(example)
-            texts.append(_jsonl(example) if self.format == "jsonl" else _cbt(rows[question.start : end], question))
+            texts.append(json_line(example) if self.format == "jsonl" else _cbt(rows[question.start : end], question))
         counts = Counter(
             sentences=len(sentences),
             words=sum(map(len, sentences)),
@@ -170,14 +169,3 @@ def _cbt(rows: Sequence[str], question: Question) -> str:
     lines = [f"{number} {row}\n" for number, row in enumerate(rows, 1)]
     query = " ".join("XXXXX" if word == PLACEHOLDER else word for word in question.query)
     return f"{''.join(lines)}{len(rows) + 1} {query}\t{question.answer}\t\t{'|'.join(question.candidates)}\n\n"
-
-
-def _jsonl(example: Example) -> str:
-    line = {
-        "id": example.id,
-        "document": example.document,
-        "query": example.query,
-        "candidates": example.candidates,
-        "answer": None if example.answer is None else example.candidates[example.answer],
-    }
-    return json.dumps(line, ensure_ascii=False) + "\n"

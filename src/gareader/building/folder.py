@@ -10,6 +10,7 @@ from tempfile import mkdtemp
 from typing import IO, Any
 
 from gareader.errors import BuildError
+from gareader.examples import Example
 from gareader.statistics import Tally
 
 PARTS = ("train", "validation", "test")
@@ -46,28 +47,54 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 
 class Parts:
-    """The files of the parts, opened when their first question comes."""
+    """The files of the parts, or a folder of files for each; begun when their first question comes."""
 
-    def __init__(self, folder: Path, ending: str) -> None:
-        self._folder, self._ending = folder, ending
+    def __init__(self, folder: Path, ending: str, begin: str = "", end: str = "") -> None:
+        self._folder, self._ending, self._begin, self._end = folder, ending, begin, end
         self._files: dict[str, IO[str]] = {}
         self.tallies: dict[str, Tally] = {}
 
-    def write(self, part: str, text: str, tally: Tally) -> None:
-        """Add questions to a part."""
+    def write(self, part: str, text: str, counted: Tally | Example) -> None:
+        """Add a question, or many that have been counted, to the file of a part."""
         if part not in self._files:
             path = self._folder / f"{part}{self._ending}"
             self._files[part] = path.open("w", encoding="utf-8", newline="\n")
-            self.tallies[part] = Tally()
+            self._files[part].write(self._begin)
         self._files[part].write(text)
-        self.tallies[part].merge(tally)
+        self._count(part, counted)
+
+    def write_file(self, part: str, name: str, text: str, example: Example) -> None:
+        """Add a question, as a file of its own, to the folder of a part."""
+        (self._folder / part).mkdir(exist_ok=True)
+        (self._folder / part / name).write_text(text, encoding="utf-8", newline="\n")
+        self._count(part, example)
+
+    def _count(self, part: str, counted: Tally | Example) -> None:
+        tally = self.tallies.setdefault(part, Tally())
+        if isinstance(counted, Tally):
+            tally.merge(counted)
+        else:
+            tally.add(counted)
 
     def __enter__(self) -> "Parts":
         return self
 
     def __exit__(self, *error: object) -> None:
         for file in self._files.values():
+            file.write(self._end)
             file.close()
+
+
+def json_line(example: Example) -> str:
+    """The example as a line of JSON."""
+    line = {
+        "id": example.id,
+        "document": example.document,
+        "query": example.query,
+        "candidates": example.candidates,
+        "answer": None if example.answer is None else example.candidates[example.answer],
+    }
+    return json.dumps(line, ensure_ascii=False) + "\n"
 
 
 def write_card(folder: Path, name: str, facts: Mapping[str, Any], tallies: Mapping[str, Tally]) -> None:
@@ -91,4 +118,6 @@ def _told(value: Any) -> str:
     """A setting, a count or a list for people."""
     if isinstance(value, list):
         return "; ".join(value)
-    return "–" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+    if value is None or isinstance(value, bool):
+        return {None: "–", True: "yes", False: "no"}[value]
+    return f"{value:,}" if isinstance(value, int) else str(value)

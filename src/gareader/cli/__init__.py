@@ -1,6 +1,6 @@
 """The command line: the only place that prints and exits. Results on stdout, everything else on stderr."""
 
-from gareader.cli import answer, bench, build, corpora, evaluate, plot, readers, serve, train, vectors
+from gareader.cli import answer, bench, build, corpora, evaluate, plot, readers, serve, study, train, vectors
 from gareader.cli.app import app, main
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "plot",
     "readers",
     "serve",
+    "study",
     "train",
     "vectors",
 ]

@@ -1,8 +1,8 @@
-"""Commands that make corpora: build books."""
+"""Commands that make corpora: build books, build news, build pairs."""
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
@@ -123,6 +123,144 @@ def books(
                 f"{measured.built:,} built, {measured.per_passage:.2f} a passage; "
                 f"{percent(measured.reproduced)} of {measured.lines:,} official lines are reproduced"
             )
+
+
+@build.command
+def news(
+    file: Path,
+    *more: Path,
+    out: Path,
+    anonymise: bool = True,
+    validation: float = 0.05,
+    test: float = 0.05,
+    fewest: Annotated[int, Parameter(validator=Number(gte=2))] = 2,
+    tagger: Literal["nltk", "spacy"] | None = None,
+    format: Literal["question", "jsonl"] = "question",
+    seed: int = 1,
+    workers: Annotated[int | None, AtLeastOne] = None,
+    as_json: Json = False,
+) -> None:
+    """Questions as CNN and Daily Mail have them: an article, and a summary point with one entity missing.
+
+    Example: `gareader build news tests/data/news.jsonl --out news`
+
+    Parameters
+    ----------
+    file
+        Articles, one JSON object a line: {"id": …, "article": …, "highlights": […]}. Plain, .gz or .xz.
+    more
+        Other files.
+    out
+        The folder to write: the questions of each part, card.md and card.json.
+    anonymise
+        Replace names by marks @entityN, permuted for each article; with --no-anonymise the words stay.
+    validation
+        Share of the articles to hold out for validation, drawn by the seed.
+    test
+        Share of the articles to hold out for the test, likewise.
+    fewest
+        Candidates of a question at least.
+    tagger
+        A part-of-speech tagger to find names better; without one, capitals decide.
+    format
+        How to write the questions: a .question file each, as the corpora have them, or JSON lines.
+    seed
+        The same seed gives the same corpus, byte for byte.
+    workers
+        Processes; as many as there are cores if not given.
+    """
+    from gareader.building.from_articles import NewsBuilder, Shares, build_news
+
+    skipped = Skipped()
+    counts = build_news(
+        [file, *more],
+        out,
+        NewsBuilder(seed, anonymise, fewest, tagger),
+        format=format,
+        shares=Shares(validation, test),
+        workers=workers or len(os.sched_getaffinity(0)),
+        report=skipped,
+        watch=lambda articles: watch(articles, "building", unit="articles"),
+    )
+    _say(out, counts, skipped.count, as_json)
+
+
+@build.command
+def pairs(
+    file: Path,
+    *more: Path,
+    out: Path,
+    variant: Literal["strict", "relaxed"] = "strict",
+    days: int = 14,
+    similarity: float = 0.2,
+    most: int = 5,
+    validation: float = 0.05,
+    test: float = 0.05,
+    tagger: Literal["nltk", "spacy"] | None = None,
+    format: Literal["wdw", "jsonl"] = "wdw",
+    seed: int = 1,
+    workers: Annotated[int | None, AtLeastOne] = None,
+    as_json: Json = False,
+) -> None:
+    """Questions as Who Did What has them: one article's first sentence asks for a person, another article answers.
+
+    Example: `gareader build pairs tests/data/dated.jsonl --out pairs`
+
+    Parameters
+    ----------
+    file
+        Articles, one JSON object a line: {"id": …, "date": "YYYY-MM-DD", "article": …}. Plain, .gz or .xz.
+    more
+        Other files.
+    out
+        The folder to write: the questions of each part, card.md and card.json.
+    variant
+        How many questions that simple baselines answer are thinned out: strict until no baseline is better than
+        chance, relaxed until none is better than half as much again.
+    days
+        Days between the two articles at most.
+    similarity
+        How alike the two articles are at least, from 0 to 1.
+    most
+        Choices of a question at most.
+    validation
+        Share of the questions to hold out for validation: the newest but for the test's.
+    test
+        Share of the questions to hold out for the test: the newest.
+    tagger
+        A part-of-speech tagger to find names better; without one, capitals decide.
+    format
+        How to write the questions: as the corpus's own XML, or as JSON lines.
+    seed
+        Draws which questions are thinned out.
+    workers
+        Processes; as many as there are cores if not given.
+    """
+    from gareader.building.from_articles import Shares, build_pairs
+    from gareader.building.pairs import PairSettings
+
+    skipped = Skipped()
+    counts = build_pairs(
+        [file, *more],
+        out,
+        PairSettings(days=days, similarity=similarity, most=most),
+        variant=variant,
+        format=format,
+        shares=Shares(validation, test),
+        seed=seed,
+        tagger=tagger,
+        workers=workers or len(os.sched_getaffinity(0)),
+        report=skipped,
+        watch=lambda articles: watch(articles, "reading", unit="articles"),
+    )
+    _say(out, counts, skipped.count, as_json)
+
+
+def _say(out: Path, counts: Mapping[str, int], skipped: int, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"out": str(out), **counts, "skipped": skipped}))
+    else:
+        print(f"{out}: {counts['questions']:,} questions from {counts['articles']:,} articles; see {out / 'card.md'}")
 
 
 def _watched(label: str) -> Callable[[Iterable[T], int], Iterator[T]]:

@@ -5,7 +5,10 @@ from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from gareader.cli.app import Format, Json, SkipBad, Skipped, app, percent, watch, with_interval
 from gareader.errors import GareaderError
@@ -17,6 +20,7 @@ def evaluate(
     *readers_and_corpus: str,
     predictions: Path | None = None,
     results: Path | None = None,
+    permutations: Annotated[int, Parameter(validator=Number(gte=1))] = 1,
     format: Format = None,
     skip_bad: SkipBad = False,
     as_json: Json = False,
@@ -35,6 +39,8 @@ def evaluate(
         Write every prediction to this file, as JSON lines; with several readers, the ensemble's.
     results
         Append what is measured to this file, a JSON line for each reader; `gareader plot compare` draws it.
+    permutations
+        Average the answers of readers that see candidates as permuted marks over so many permutations.
     """
     from gareader.evaluation import Tally, ensemble, prediction_record
     from gareader.files import written_whole
@@ -45,7 +51,7 @@ def evaluate(
         raise GareaderError(f"give a corpus after the reader, for example: gareader evaluate {reader} questions.jsonl")
     *others, corpus = readers_and_corpus
     names = [reader, *others]
-    loaded = [load(name) for name in names]
+    loaded = [load(name).permuted(permutations) for name in names]
     names += ["ensemble"] * (len(loaded) > 1)
     tallies = [Tally() for _ in names]
     skipped = Skipped()

@@ -5,6 +5,7 @@ from gareader.plots.attention import attention_figure
 from gareader.plots.comparison import comparison_picture
 from gareader.plots.curves import learning_curves
 from gareader.plots.figures import COLOURS, empty_figure, save
+from gareader.plots.study import study_picture
 
 __all__ = [
     "COLOURS",
@@ -14,4 +15,5 @@ __all__ = [
     "empty_figure",
     "learning_curves",
     "save",
+    "study_picture",
 ]

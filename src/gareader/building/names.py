@@ -1,0 +1,242 @@
+"""Names in tokenised English news: runs of capitalised words, where a capital means something."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from gareader.building.name_words import (
+    BEFORE_TITLES,
+    CALENDAR,
+    COMPASS,
+    GIVEN,
+    HEADS,
+    NO_NAMES,
+    NOT_PERSONS,
+    OFFICES,
+    PARTICLES,
+    PEOPLES,
+    PLACES,
+    STARTERS,
+    SUFFIXES,
+    TITLES,
+)
+
+Words = tuple[str, ...]
+Tagger = Callable[[Sequence[str]], Sequence[str]]
+"""The words of a sentence to their Penn Treebank tags."""
+
+_AFTER_THESE = frozenset([".", "!", "?", "``", "`", ":", "--", "...", "''", "'", "-LRB-", "-lrb-", "(", ";", '"', "*"])
+"""After these words a capital says as little as at the beginning of a sentence."""
+
+_QUOTES = frozenset(["``", "`", "''", "'", '"'])
+_SPEAKING = frozenset("said says asked asks added that wrote".split())
+
+_NEVER_FIRST = CALENDAR | TITLES | NO_NAMES
+_CALLINGS = ("er", "or", "ist", "ian", "man", "woman")  # of many words for what someone does
+_ENDS = frozenset([".", "!", "?"])
+_HEADLINE = 3  # words but the small ones; fewer may be a name alone
+_PREFIX = 5  # letters at most before the hyphen or apostrophe of al-Assad, d'Estaing, post-Mubarak
+_LONGEST_NAME = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A name where it stands."""
+
+    sentence: int
+    start: int
+    words: Words
+    titled: bool = False
+    """Whether a title such as President or Mr. stands before it."""
+
+    @property
+    def end(self) -> int:
+        """The place after its last word."""
+        return self.start + len(self.words)
+
+
+def find_mentions(sentences: Sequence[Words], tag: Tagger | None = None) -> list[Mention]:
+    """Every mention of a name in reading order; a tagger helps where capitals say nothing."""
+    evidence = _Evidence(sentences)
+    found = [
+        mention
+        for number in range(len(sentences))
+        for mention in _in_sentence(sentences[number], number, evidence, tag)
+    ]
+    lasts = {last_name(mention.words) for mention in found if len(mention.words) > 1}
+    # King, Bishop or Judge alone is a title, unless someone here has it for a last name
+    return [
+        mention
+        for mention in found
+        if len(mention.words) > 1 or mention.words[0] not in TITLES or mention.words in lasts
+    ]
+
+
+def last_name(words: Words) -> Words:
+    """The last word of a name, Jr. and the like left out."""
+    kept = [word for word in words if word not in SUFFIXES] or list(words)
+    return (kept[-1],)
+
+
+def capitalised(word: str) -> bool:
+    """Whether it is written as names are: capital first, perhaps after al-, d' or post-, or as in iPhone."""
+    if word[:1].isupper():
+        return True
+    head, _, rest = word.replace("'", "-").partition("-")
+    if rest[:1].isupper() and len(head) <= _PREFIX:
+        return head.isalpha()
+    return word[:1] in ("i", "e") and word[1:2].isupper() and word[2:3].islower()
+
+
+def acronym(word: str) -> bool:
+    """Whether it is written in capitals only: EU, U.N."""
+    letters = word.replace(".", "")
+    return len(letters) > 1 and letters.isupper() and letters.isalpha()
+
+
+class _Evidence:
+    """What the whole text says about its words' capitals."""
+
+    def __init__(self, sentences: Sequence[Words]) -> None:
+        self.headlines = [_is_headline(words) for words in sentences]
+        self.inside: Counter[str] = Counter()
+        """Capitalised words where no capital was due."""
+        self.lower: Counter[str] = Counter()
+        """Words in lower case."""
+        for words, headline in zip(sentences, self.headlines, strict=True):
+            for place, word in enumerate(words):
+                if word.islower():
+                    self.lower[word] += 1
+                elif not headline and not _at_start(words, place) and capitalised(word):
+                    self.inside[word] += 1
+
+    def names(self, word: str) -> bool:
+        """Whether the word is more often a name than a word in this text."""
+        inside = self.inside[word] + self.inside[word[:1].lower() + word[1:]]  # Al-Assad is al-Assad
+        return inside > self.lower[word.lower()]
+
+    def common(self, word: str) -> bool:
+        """Whether the word, a capital due on it, is a common one."""
+        return word.lower() in STARTERS or self.lower[word.lower()] > 0 or word.endswith("ly")
+
+
+def _is_headline(words: Words) -> bool:
+    """Whether all words but the small ones have capitals, and no period ends them."""
+    large = [word for word in words if word.isalpha() and word.lower() not in STARTERS and word not in PARTICLES]
+    return len(large) >= _HEADLINE and words[-1] not in _ENDS and not any(word.islower() for word in large)
+
+
+def _at_start(words: Words, place: int) -> bool:
+    """Whether a capital is due here; in the midst of a sentence it is not, as in: the film `` Star Wars ''."""
+    if place > 1 and words[place - 1] in _QUOTES:
+        return not words[place - 2].isalpha() or words[place - 2] in _SPEAKING
+    return place == 0 or words[place - 1] in _AFTER_THESE
+
+
+def _in_sentence(words: Words, number: int, evidence: _Evidence, tag: Tagger | None) -> Iterator[Mention]:
+    """The names of one sentence."""
+    named = _named(words, evidence.headlines[number], evidence, tag)
+    place = 0
+    while place < len(words):
+        if not named[place]:
+            place += 1
+            continue
+        end = _run_end(words, named, place)
+        place -= place > 0 and words[place - 1] == "al"  # al Qaeda
+        yield from _without_titles(words, place, end, number)
+        place = end
+
+
+def _named(words: Words, headline: bool, evidence: _Evidence, tag: Tagger | None) -> list[bool]:
+    """For each word whether it may be part of a name."""
+    tags = tag(words) if tag and words else ()
+    named = [False] * len(words)
+    shouted = headline and all(word.isupper() for word in words if word.isalpha())
+    for place in reversed(range(len(words))):  # from the end: a first word is judged by the word after it
+        word = words[place]
+        joins = place + 1 < len(words) and named[place + 1]
+        if not capitalised(word) or word in CALENDAR or _is_office(words, place):
+            continue
+        if word in NO_NAMES and not (joins and word == "NEW"):
+            continue
+        start = _at_start(words, place)
+        if not (start or headline):
+            named[place] = word.lower() not in STARTERS or acronym(word) or joins or _ends_name(words, place)
+        elif evidence.names(word) or word in PEOPLES or word in PLACES or (joins and word in COMPASS):
+            named[place] = True
+        elif acronym(word):
+            named[place] = not shouted
+        elif not evidence.common(word) and not _calling(words, named, place):
+            if tags:
+                named[place] = tags[place].startswith("NNP")
+            else:  # Barack Obama …, but not Yesterday Obama …, nor Smoke rose …
+                named[place] = joins and not headline
+    return named
+
+
+def _calling(words: Words, named: list[bool], place: int) -> bool:
+    """Astronomer in Astronomer Naomi Ikeda …: a name of two words follows, and this is no first name."""
+    if not all(named[place + 1 : place + 3]) or place + 2 >= len(words) or words[place] in GIVEN:
+        return False
+    return words[place + 1] in GIVEN or words[place].endswith(_CALLINGS)
+
+
+def _ends_name(words: Words, place: int) -> bool:
+    """Said in Port Said: the word before has a capital that means something."""
+    before = words[place - 1]
+    return capitalised(before) and before.lower() not in STARTERS and before not in _NEVER_FIRST
+
+
+def _is_office(words: Words, place: int) -> bool:
+    """State in Secretary of State."""
+    return place > 1 and words[place] in OFFICES and words[place - 1] == "of" and words[place - 2] in TITLES
+
+
+def _run_end(words: Words, named: list[bool], start: int) -> int:
+    """Where the run of name words and the joints between them ends."""
+    end, last = start + 1, min(len(words), start + _LONGEST_NAME)
+    while end < last:
+        if named[end]:
+            end += 1
+            continue
+        step = _joint(words, end)
+        if not step or end + step >= last or not named[end + step]:
+            break
+        end += step + 1
+    return end
+
+
+def _joint(words: Words, place: int) -> int:
+    """How many words join the name before this place to a name after them: `of the`, `van der`; 0 if none do."""
+    if words[place] in ("of", "for", "on") and words[place - 1] in HEADS:
+        return 2 if words[place + 1 : place + 2] == ("the",) else 1
+    if words[place] in PARTICLES:
+        return 2 if place + 1 < len(words) and words[place + 1] in PARTICLES else 1
+    return 0
+
+
+def _without_titles(words: Words, start: int, end: int, number: int) -> Iterator[Mention]:
+    """The names of a run, cut at its titles: Egyptian President Mohamed Morsy is two names."""
+    cut, titled = start, False
+    for place in range(start, end):
+        rest = [word for word in words[place + 1 : end] if word not in SUFFIXES]
+        if words[place] not in TITLES or not rest or rest[0].islower() or not NOT_PERSONS.isdisjoint(rest):
+            continue
+        before = place
+        while before > cut and (words[before - 1] in BEFORE_TITLES or words[before - 1] in TITLES):
+            before -= 1
+        yield from _people_apart(words[cut:before], cut, number, titled)
+        cut, titled = place + 1, True
+    if not titled and all(word in TITLES or word in BEFORE_TITLES for word in words[cut:end]) and end - cut > 1:
+        return  # Prime Minister, without his name
+    titled = titled or (cut > 0 and words[cut - 1] in TITLES)
+    yield from _people_apart(words[cut:end], cut, number, titled)
+
+
+def _people_apart(name: Words, start: int, number: int, titled: bool) -> Iterator[Mention]:
+    """The name, a people before a person's name apart: Briton Andy Murray."""
+    if len(name) > 2 and name[0] in PEOPLES and NOT_PERSONS.isdisjoint(name):
+        yield Mention(number, start, name[:1])
+        name, start = name[1:], start + 1
+    if name:
+        yield Mention(number, start, name, titled)

@@ -1,0 +1,77 @@
+"""The table of a study in Markdown: accuracies with intervals, what was published, and whether a difference is real."""
+
+from collections.abc import Callable, Sequence
+from itertools import product
+from pathlib import Path
+from statistics import fmean
+
+from gareader.comparison import compare_with_readers, read_outcomes
+from gareader.errors import GareaderError
+from gareader.study.plan import PARTS, Study
+from gareader.study.results import Result
+
+
+def markdown(study: Study, results: dict[str, Result], predictions: Callable[[str, str], Path]) -> str:
+    """A row for each reader and fraction, three columns for each corpus and part."""
+    columns = [(corpus, part) for corpus, part in product(study.corpora, PARTS) if part in study.corpora[corpus]]
+    p_values = _p_values(study, results, predictions, columns)
+    fractions = sorted({trial.fraction for trial in study.trials if trial.experiment})
+    head = ["", *(["share"] if len(fractions) > 1 else [])]
+    for corpus, part in columns:
+        head += [f"{corpus} {part}", "published", *(["p"] if study.against else [])]
+    lines = [f"# {study.title}", "", _line([*head, "weights", "minutes"]), "|---" * (len(head) + 2) + "|"]
+    for row, fraction in dict.fromkeys((trial.row, trial.fraction) for trial in study.trials):
+        cells = [row, *([f"{fraction:g}" if fraction else "–"] if len(fractions) > 1 else [])]
+        mine = [r for r in results.values() if (r.row, r.fraction) == (row, fraction)]
+        for corpus, part in columns:
+            found = [r for r in mine if r.corpus == corpus]
+            published = study.published.get(row, {}).get(corpus, [None, None])[PARTS.index(part)]
+            cells += [_accuracy(found, part), "–" if published is None else f"{published:.1f}"]
+            if study.against:
+                cells.append(p_values.get((row, fraction, corpus, part), ""))
+        weights, minutes = max((r.parameters for r in mine), default=0), [r.minutes for r in mine if r.minutes]
+        lines.append(_line([*cells, f"{weights:,}" if weights else "–", f"{fmean(minutes):.1f}" if minutes else "–"]))
+    lines += [
+        "",
+        "Accuracy in percent with its 95 % Wilson interval; of several seeds the mean, and the least and most.",
+    ]
+    if study.against:
+        lines.append(f"p: exact one-sided McNemar test whether “{study.against}” is better, the first seed of each.")
+    return "\n".join(lines) + "\n"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _accuracy(found: list[Result], part: str) -> str:
+    reports = [result.parts[part] for result in found]
+    if not reports:
+        return "…"
+    shares = [100 * report["accuracy"] for report in reports]
+    if len(reports) == 1:
+        low, high = (100 * limit for limit in reports[0]["interval"])
+        return f"{shares[0]:.1f} [{low:.1f}, {high:.1f}]"
+    return f"{fmean(shares):.1f} ({min(shares):.1f} to {max(shares):.1f})"
+
+
+def _p_values(
+    study: Study, results: dict[str, Result], predictions: Callable[[str, str], Path], columns: list[tuple[str, str]]
+) -> dict[tuple[str, float, str, str], str]:
+    """Whether the chosen row is better than each other row, on the same questions and with the same share."""
+    found: dict[tuple[str, float, str, str], str] = {}
+    first = {(r.row, r.fraction, r.corpus): r for r in sorted(results.values(), key=lambda r: -r.seed)}
+    for (row, fraction, corpus), result in first.items():
+        most = max((r.fraction for r in results.values() if r.row == study.against), default=0.0)
+        chosen = first.get((study.against or "", fraction or most, corpus))
+        if chosen is None or row == study.against:
+            continue
+        for name, part in columns:
+            if name == corpus:
+                try:
+                    ours, theirs = (read_outcomes(predictions(each.key, part)) for each in (chosen, result))
+                    (comparison,) = compare_with_readers(ours, [theirs])
+                except GareaderError:
+                    continue  # predictions that were moved away: the accuracies still stand
+                found[row, fraction, corpus, part] = f"{comparison.p_value:.2g}"
+    return found

@@ -1,0 +1,111 @@
+"""Simple baselines, and the suppression of questions they answer."""
+
+from collections import Counter
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gareader.building.baselines import BASELINES, RELAXED, STRICT, Choice, chance, kept, solved
+from gareader.errors import ConfigError
+from gareader.examples import PLACEHOLDER, Example
+
+DOCUMENT = tuple("Bo Ek met Al Dee . Dee said Dee won the race . Cy Fox lost the cup .".split())
+CHOICES = (
+    Choice(("Al", "Dee"), ((3, 5), (6, 7), (8, 9))),
+    Choice(("Bo", "Ek"), ((0, 2),)),
+    Choice(("Cy", "Fox"), ((13, 15),)),
+)
+
+
+def answered(query: str, known: dict[str, int]) -> list[str | None]:
+    """The answer of each baseline, found by asking whether it gives it."""
+    answers: list[str | None] = [None] * len(BASELINES)
+    for number, choice in enumerate(CHOICES):
+        example = Example("q", DOCUMENT, tuple(query.split()), tuple(one.words for one in CHOICES), number)
+        for baseline, right in enumerate(solved(example, CHOICES, known)):
+            if right:
+                assert answers[baseline] is None
+                answers[baseline] = " ".join(choice.words)
+    return answers
+
+
+def test_each_baseline_has_its_answer() -> None:
+    counts = {"Dee": 2, "Ek": 9, "Fox": 3}
+    assert answered(f"Then {PLACEHOLDER} lost the match .", counts) == ["Bo Ek", "Al Dee", "Cy Fox", "Bo Ek"]
+    assert answered(f"and {PLACEHOLDER} met him", counts)[2] == "Bo Ek"
+    assert answered(f"she saw that he met {PLACEHOLDER} again", counts)[2] == "Al Dee"
+    assert answered(f"they met {PLACEHOLDER} . again", counts)[2] == "Al Dee"
+
+
+def test_a_baseline_that_knows_nothing_answers_nothing() -> None:
+    assert answered(f"Then {PLACEHOLDER} slept", {})[2:] == [None, None]
+
+
+def test_chance() -> None:
+    assert chance([2, 4]) == 0.375
+    assert chance([]) == 0.0
+
+
+PATTERNS = list(product((False, True), repeat=2))
+
+
+def accuracy(answers: list[tuple[bool, ...]], chosen: list[int], baseline: int) -> float:
+    """The share of the chosen questions that a baseline answers."""
+    return sum(answers[number][baseline] for number in chosen) / len(chosen)
+
+
+def test_the_largest_selection_within_the_share() -> None:
+    # 6 for both, 2 for the first alone, 3 for the second alone, 4 for none: at a half, 2 + 3 + 4 and 3 of both fit
+    answers = [(True, True)] * 6 + [(True, False)] * 2 + [(False, True)] * 3 + [(False, False)] * 4
+    chosen = kept(answers, 0.5, seed=1)
+    assert chosen == sorted(set(chosen))
+    assert Counter(answers[number] for number in chosen) == {
+        (True, True): 3, (True, False): 2, (False, True): 3, (False, False): 4,
+    }  # fmt: skip
+
+
+def test_nothing_or_everything_is_kept() -> None:
+    assert kept([], 0.5, seed=1) == []
+    assert kept([(True, True)] * 3, 0.5, seed=1) == []
+    assert kept([(True, True)] * 3, 1.0, seed=1) == [0, 1, 2]
+    assert kept([(False, False)] * 3, 0.0, seed=1) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("most", [-0.1, 1.1])
+def test_an_impossible_share(most: float) -> None:
+    with pytest.raises(ConfigError, match="is not between 0 and 1; it is the share that a baseline may answer"):
+        kept([(True,)], most, seed=1)
+
+
+def test_the_seed_draws() -> None:
+    answers = [(True,)] * 40 + [(False,)] * 20
+    assert kept(answers, 0.4, seed=1) == kept(answers, 0.4, seed=1)
+    assert kept(answers, 0.4, seed=1) != kept(answers, 0.4, seed=2)
+
+
+def test_relaxed_keeps_what_strict_keeps_and_more() -> None:
+    answers = [((number * 7) % 10 < 6, (number * 3) % 7 < 4) for number in range(300)]
+    strict, relaxed = (kept(answers, share * 0.3, seed=1) for share in (STRICT, RELAXED))
+    assert len(strict) < len(relaxed) < len(answers)
+    assert set(strict) < set(relaxed)
+
+
+def largest(sizes: list[int], most: float) -> int:
+    """The best total of all selections, by trying each."""
+    best = 0
+    for numbers in product(*(range(size + 1) for size in sizes)):
+        total = sum(numbers)
+        right = [sum(n for n, pattern in zip(numbers, PATTERNS, strict=True) if pattern[i]) for i in range(2)]
+        if all(part <= most * total + 1e-9 for part in right):
+            best = max(best, total)
+    return best
+
+
+@given(st.lists(st.integers(0, 5), min_size=4, max_size=4), st.sampled_from([0.1, 0.25, 0.3, 0.5, 0.7]))
+def test_no_selection_within_the_share_is_larger(sizes: list[int], most: float) -> None:
+    answers = [pattern for size, pattern in zip(sizes, PATTERNS, strict=True) for _ in range(size)]
+    chosen = kept(answers, most, seed=1)
+    assert len(chosen) == largest(sizes, most)
+    assert not chosen or all(accuracy(answers, chosen, baseline) <= most + 1e-9 for baseline in range(2))
