@@ -66,7 +66,8 @@ def test_every_config_is_complete_and_says_its_command(config):
     assert f"gareader train configs/{config.name}" in text
     assert settings.reader in READERS
     if config.name != "tiny.toml":
-        assert re.search(r"# The paper: +\d\d\.\d / \d\d\.\d %", text)
+        assert re.search(r"# The paper: +\d\d\.\d / \d\d\.\d %|# The paper: +(?:has )?no ", text)
+    if config.name != "tiny.toml" and settings.reader == "gated-attention":
         recipe = TrainConfig(average=0.999 if config.name == "stories.toml" else None)
         assert (settings.train, settings.reader_config.hops) == (recipe, 3)  # the paper's recipe
 

@@ -7,7 +7,7 @@ from torch.nn import functional
 from gareader.batching import Collator
 from gareader.examples import PLACEHOLDER, Example
 from gareader.nn.answer_words import AnswerWords
-from gareader.nn.attention import masked_softmax
+from gareader.nn.attention import masked_log_softmax, masked_softmax
 from gareader.nn.pointer_sum import pointer_mass, pointer_sum
 from gareader.vocabulary import Alphabet, Vocabulary
 
@@ -22,6 +22,16 @@ def test_masked_softmax():
     attention.square().sum().backward()
     assert scores.grad.isfinite().all()
     torch.testing.assert_close(masked_softmax(scores.T, mask.T, dim=0), attention.T)
+
+
+def test_masked_log_softmax():
+    scores = torch.tensor([[1.0, 2.0, 50.0], [1.0, 2.0, -torch.inf]], requires_grad=True)
+    mask = torch.tensor([[True, True, False], [False, False, False]])
+    logs = masked_log_softmax(scores, mask)
+    torch.testing.assert_close(logs.exp(), masked_softmax(scores, mask))
+    assert logs[~mask].isneginf().all()
+    logs[0, 0].backward()
+    assert scores.grad.isfinite().all()
 
 
 def test_pointer_mass_is_of_the_whole_document():

@@ -66,14 +66,29 @@ def transcribed(reader, collator):
     }
 
 
+def read_as_before(model, document, query, candidates):
+    """GA--, the reader's earlier form: x_i = d_i ⊙ q in every layer, with q the final states of its query Bi-GRU."""
+    X = [model["embed"](word) for word in document]
+    Y = [model["embed"](word) for word in ["@begin", *query, "@end"]]
+    for document_gru, query_gru in zip(model["document"], model["query"], strict=True):
+        D = reference.bigru(X, *document_gru)
+        Q = reference.bigru(Y, *query_gru)
+        H = len(Q[0]) // 2
+        q = np.concatenate([Q[-1][:H], Q[0][H:]])
+        X = [d_i * q for d_i in D]
+    s = reference.softmax(np.array([d_i @ q for d_i in D]))
+    return reference.candidate_probabilities(s, document, candidates), [], s
+
+
 @pytest.mark.parametrize("name", [name for name in VARIANTS if name.startswith("gated-attention:")])
 def test_equals_the_paper(name):
     reader, collator = build(VARIANTS[name][1])
     output = reader(collator(QUESTIONS), attention=True)
     model = transcribed(reader, collator)
+    read = read_as_before if reader.config.cloze == "ends" else reference.read
     for b, question in enumerate(QUESTIONS):
         D, Q = len(question.document), len(question.query) + 2
-        probabilities, alphas, s = reference.read(model, question.document, question.query, question.candidates)
+        probabilities, alphas, s = read(model, question.document, question.query, question.candidates)
         got = output.log_probabilities[b, : len(question.candidates)].exp().detach().numpy()
         np.testing.assert_allclose(got, probabilities, rtol=1e-9, atol=1e-300)
         np.testing.assert_allclose(output.document_attention[b, :D].detach().numpy(), s, rtol=1e-9)
@@ -156,6 +171,7 @@ def test_initial_tables():
     [
         ({"gate": "multipy"}, "gate = 'multipy' is not known; did you mean 'multiply'?"),
         ({"query_attention": "tokens"}, "query_attention = 'tokens' is not known; did you mean 'token'?"),
+        ({"cloze": "end"}, "cloze = 'end' is not known; did you mean 'ends'?"),
         ({"cell": "lasagne"}, "cell = 'lasagne' is not known; known: cudnn, paper"),
         ({"hops": 0}, "hops = 0 is too small; use 1 or more"),
         ({"hidden": 0}, "hidden = 0 is too small"),

@@ -9,3 +9,10 @@ def masked_softmax(scores: Tensor, mask: Tensor, dim: int = -1) -> Tensor:
     empty = ~mask.any(dim=dim, keepdim=True)
     kept = scores.masked_fill(~mask, -torch.inf).masked_fill(empty, 0)
     return kept.softmax(dim=dim).masked_fill(empty | ~mask, 0)
+
+
+def masked_log_softmax(scores: Tensor, mask: Tensor) -> Tensor:
+    """Logarithms of the last dimension's softmax where the mask is true; −inf, with gradient 0, elsewhere."""
+    empty = ~mask.any(dim=-1, keepdim=True)
+    kept = scores.masked_fill(~mask, -torch.inf).masked_fill(empty, 0)
+    return kept.log_softmax(dim=-1).masked_fill(~mask, -torch.inf)

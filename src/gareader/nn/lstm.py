@@ -13,7 +13,8 @@ class BiLSTM(nn.Module):
     ) -> None:
         """Weights are drawn from a normal distribution of that scale; biases are zero."""
         super().__init__()
-        self.lstm = nn.LSTM(inputs, hidden, batch_first=True, bidirectional=True)
+        with torch.random.fork_rng(devices=[]):  # the first weights that it draws itself are overwritten
+            self.lstm = nn.LSTM(inputs, hidden, batch_first=True, bidirectional=True)
         for name, weight in self.lstm.named_parameters():
             if name.startswith("weight"):
                 weight.data.normal_(0, scale, generator=generator)

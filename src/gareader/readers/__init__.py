@@ -7,8 +7,22 @@ from typing import Any
 from torch import Tensor
 
 from gareader.batching import Batch
+from gareader.readers.aoa_reader import AoAConfig, AoAReader
+from gareader.readers.attention_sum_reader import AttentionSumConfig, AttentionSumReader
+from gareader.readers.attentive_reader import AttentiveConfig, AttentiveReader
+from gareader.readers.bidaf_reader import BiDAFConfig, BiDAFReader
+from gareader.readers.deep_lstm_reader import DeepLSTMConfig, DeepLSTMReader
+from gareader.readers.der_reader import DERConfig, DERReader
+from gareader.readers.epireader_reader import EpiReader, EpiReaderConfig, epireader_loss
 from gareader.readers.gated_attention_reader import GatedAttentionConfig, GatedAttentionReader
-from gareader.readers.output import answer_loss
+from gareader.readers.impatient_reader import ImpatientConfig, ImpatientReader
+from gareader.readers.iterative_reader import IterativeConfig, IterativeReader
+from gareader.readers.lstm_lm_reader import LSTMLanguageModelConfig, LSTMLanguageModelReader, language_loss
+from gareader.readers.memory_reader import MemoryConfig, MemoryReader, window_loss
+from gareader.readers.nse_reader import NSEConfig, NSEReader
+from gareader.readers.output import answer_loss, mass_loss
+from gareader.readers.reasonet_reader import ReasoNetConfig, ReasoNetReader
+from gareader.readers.stanford_reader import StanfordConfig, StanfordReader
 
 
 @dataclass(frozen=True)
@@ -23,5 +37,21 @@ class Kind:
     """What training makes small, from its output and the batch."""
 
 
-READERS = {"gated-attention": Kind(GatedAttentionReader, GatedAttentionConfig)}
+READERS = {
+    "gated-attention": Kind(GatedAttentionReader, GatedAttentionConfig),
+    "deep-lstm": Kind(DeepLSTMReader, DeepLSTMConfig),
+    "attentive": Kind(AttentiveReader, AttentiveConfig),
+    "impatient": Kind(ImpatientReader, ImpatientConfig),
+    "memory": Kind(MemoryReader, MemoryConfig, window_loss),
+    "attention-sum": Kind(AttentionSumReader, AttentionSumConfig, mass_loss),
+    "der": Kind(DERReader, DERConfig),
+    "stanford": Kind(StanfordReader, StanfordConfig),
+    "iterative": Kind(IterativeReader, IterativeConfig, mass_loss),
+    "epireader": Kind(EpiReader, EpiReaderConfig, epireader_loss),
+    "aoa": Kind(AoAReader, AoAConfig, mass_loss),
+    "reasonet": Kind(ReasoNetReader, ReasoNetConfig, mass_loss),
+    "nse": Kind(NSEReader, NSEConfig, mass_loss),
+    "bidaf": Kind(BiDAFReader, BiDAFConfig),
+    "lstm-lm": Kind(LSTMLanguageModelReader, LSTMLanguageModelConfig, language_loss),
+}
 """The readers by the names that `reader.name` takes."""

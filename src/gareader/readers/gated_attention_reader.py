@@ -6,6 +6,7 @@ Gated-Attention Readers for Text Comprehension. ACL 2017.
 B examples, D document tokens, Q query tokens, C candidates, E token embedding, H GRU units per direction, K hops.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -16,9 +17,15 @@ from gareader.batching import Batch
 from gareader.errors import ConfigError, did_you_mean
 from gareader.nn.embedding import CharacterEmbedding, TokenEmbedding
 from gareader.nn.gated_attention import GATES, QUERY_ATTENTIONS, GatedAttention
-from gareader.nn.gru import CELLS, BiGRU, at_position
+from gareader.nn.gru import CELLS, BiGRU, at_position, final_states
 from gareader.nn.pointer_sum import pointer_sum
 from gareader.readers.output import ReaderOutput
+
+CLOZES: dict[str, Callable[[Tensor, Batch], Tensor]] = {
+    "blank": lambda asked, batch: at_position(asked, batch.placeholder),
+    "ends": lambda asked, batch: final_states(asked, batch.query_mask),
+}
+"""The query as the one vector that points: by the names that `reader.cloze` takes."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +33,7 @@ class GatedAttentionConfig:
     """Settings of a Gated-Attention Reader; the defaults are the paper's best for the Children's Book Test."""
 
     hops: int = 3
-    """K, the number of layers; 1 has no gated attention and is the AS Reader with the query taken at the blank."""
+    """K, the number of layers; 1 has no gated attention and is the AS Reader, up to the query's vector (`cloze`)."""
     hidden: int = 128
     """H, GRU units per direction."""
     dropout: float = 0.4
@@ -35,6 +42,8 @@ class GatedAttentionConfig:
     """How the query gates a document token: multiply, add or concatenate."""
     query_attention: str = "token"
     """What gates: each token's own view of the query (token), one vector for all (whole), or nothing (none)."""
+    cloze: str = "blank"
+    """Where the query's last states are taken: at the blank, or at both ends as the earlier reader GA-- does (ends)."""
     cell: str = "paper"
     """The GRU's equations: the paper's, with the reset gate before the product, or cudnn's, with it after."""
     characters: bool = True
@@ -48,6 +57,7 @@ class GatedAttentionConfig:
         for name, value, known in (
             ("gate", self.gate, list(GATES)),
             ("query_attention", self.query_attention, list(QUERY_ATTENTIONS)),
+            ("cloze", self.cloze, list(CLOZES)),
             ("cell", self.cell, list(CELLS)),
         ):
             if value not in known:
@@ -110,7 +120,7 @@ class GatedAttentionReader(nn.Module):
             inputs, words = torch.cat([inputs if words is None else inputs[words], shared], dim=-1), None
         states = self.document_grus[-1](inputs, batch.document_mask, words)  # (B, D, 2H)  D^(K)
         asked = self.query_grus[-1](query, batch.query_mask)  # (B, Q, 2H)  Q^(K)
-        cloze = at_position(asked, batch.placeholder)  # (B, 2H)  q_ℓ
+        cloze = CLOZES[self.config.cloze](asked, batch)  # (B, 2H)  q_ℓ
         scores = torch.einsum("bdh,bh->bd", states, cloze)  # (B, D)  eq. 7, before the softmax
         log_probabilities = pointer_sum(scores, batch.occurrence)  # (B, C)  log Pr(c|d,q), eq. 8
         if not attention:

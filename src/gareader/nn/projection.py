@@ -1,0 +1,27 @@
+"""A linear map whose first weights come from a generator of one's own."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+
+class Projection(nn.Module):
+    """W x, or W x + b; W begins as Glorot's uniform, or uniform between −bound and bound, and b as zero."""
+
+    def __init__(
+        self,
+        inputs: int,
+        outputs: int,
+        *,
+        bias: bool = False,
+        bound: float | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        super().__init__()
+        bound = (6 / (inputs + outputs)) ** 0.5 if bound is None else bound
+        self.weight = nn.Parameter(torch.empty(outputs, inputs).uniform_(-bound, bound, generator=generator))
+        self.bias = nn.Parameter(torch.zeros(outputs)) if bias else None
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        """(…, inputs) → (…, outputs)."""
+        return functional.linear(vectors, self.weight, self.bias)

@@ -1,0 +1,103 @@
+"""The Attention-over-Attention Reader.
+
+Yiming Cui, Zhipeng Chen, Si Wei, Shijin Wang, Ting Liu, Guoping Hu:
+Attention-over-Attention Neural Networks for Reading Comprehension. ACL 2017.
+
+B examples, D document tokens, Q query tokens, C candidates, E token embedding, H GRU units per direction.
+
+The loss is −log P(answer) with s over all words of the document, as in the paper (`mass_loss`); predictions are
+renormalised over the candidates, which changes no arg-max. As attention of the only hop stands α: its columns, not its
+rows, sum to 1.
+
+Departures: no N-best re-ranking. Document and query have a Bi-GRU each (programs differ; the paper shares the word
+vectors). The query stands between @begin and @end. Word vectors start normal, with the deviation of the paper's uniform
+±0.05, and a word outside the table has a vector of its own from its spelling. All matrices of the GRUs, whose reset
+gate acts before the product, begin orthogonal: the paper does not say which.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from gareader.batching import Batch
+from gareader.errors import ConfigError
+from gareader.nn.dropout import Dropout
+from gareader.nn.first_weights import orthogonal_
+from gareader.nn.gru import BiGRU
+from gareader.nn.pointer_sum import masked_logsumexp, pointer_sum
+from gareader.nn.scaled_embedding import ScaledEmbedding
+from gareader.readers.output import PointerOutput
+
+
+@dataclass(frozen=True)
+class AoAConfig:
+    """Settings of an Attention-over-Attention Reader; the defaults are the paper's for CBT's named entities."""
+
+    hidden: int = 384
+    """H, GRU units per direction."""
+    dropout: float = 0.1
+    """Share of the tokens' numbers that is dropped in training."""
+    word_scale: float = 0.029
+    """What the given word vectors are multiplied by before training: random ones have variance 1, the paper's ±0.05."""
+    update_words: bool = True
+    """Whether training changes the word vectors."""
+
+    def __post_init__(self) -> None:
+        if self.hidden < 1:
+            raise ConfigError(f"hidden = {self.hidden} is too small; use 1 or more")
+        if not 0 <= self.dropout < 1:
+            raise ConfigError(f"dropout = {self.dropout} is not a share; use 0 or more and less than 1")
+        if not self.word_scale > 0:
+            raise ConfigError(f"word_scale = {self.word_scale} is not positive")
+
+
+class AoAReader(nn.Module):
+    """Each query word points at the document, and the document says how much each query word counts."""
+
+    def __init__(
+        self,
+        config: AoAConfig,
+        words: Tensor,
+        characters: int,  # noqa: ARG002
+        *,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        """`words` is the word table, `generator` draws the first weights; `characters` are not looked at."""
+        super().__init__()
+        self.config = config
+        self.embed = ScaledEmbedding(words, config.word_scale, update_words=config.update_words)
+        self.dropout = Dropout(config.dropout)
+        self.document_gru, self.query_gru = (
+            BiGRU(words.shape[1], config.hidden, generator=generator) for _ in range(2)
+        )
+        for gru in (self.document_gru, self.query_gru):
+            orthogonal_(gru.input_weight, generator)
+            orthogonal_(gru.recurrent_weight, generator)
+
+    def forward(self, batch: Batch, *, attention: bool = False) -> PointerOutput:
+        """Log-probabilities of the candidates; with `attention`, also α and s."""
+        tokens = self.embed(batch.types)  # (types, E)
+        document = self.dropout(functional.embedding(batch.document, tokens))  # (B, D, E)
+        query = self.dropout(functional.embedding(batch.query, tokens))  # (B, Q, E)
+        states = self.document_gru(document, batch.document_mask)  # (B, D, 2H)  h_doc
+        asked = self.query_gru(query, batch.query_mask)  # (B, Q, 2H)  h_query
+        match = states @ asked.transpose(1, 2)  # (B, D, Q)  M
+
+        on_document, on_query = batch.document_mask.unsqueeze(1), batch.query_mask.unsqueeze(1)  # (B, 1, D), (B, 1, Q)
+        total = masked_logsumexp(match.transpose(1, 2), on_document)  # (B, Q)
+        log_alpha = match - total.unsqueeze(1)  # (B, D, Q)  log α: a softmax over the document for each query token
+        log_beta = match - masked_logsumexp(match, on_query).unsqueeze(2)  # (B, D, Q)  log β: the other way round
+        length = batch.document_mask.sum(dim=1, keepdim=True).to(match)  # (B, 1)  |d|
+        log_mean = masked_logsumexp(log_beta.transpose(1, 2), on_document) - length.log()  # (B, Q)  log β̄
+        log_pointer = masked_logsumexp(log_alpha + log_mean.unsqueeze(1), on_query)  # (B, D)  log s, s = α β̄
+
+        log_mass = masked_logsumexp(log_pointer.unsqueeze(1), batch.occurrence)  # (B, C)  log Σ_{i ∈ I(c,d)} s_i
+        log_probabilities = pointer_sum(log_pointer, batch.occurrence)  # (B, C)  the same, renormalised
+        if not attention:
+            return PointerOutput(log_probabilities, log_mass=log_mass)
+        real = batch.document_mask.unsqueeze(2) & on_query  # (B, D, Q)
+        alpha = log_alpha.masked_fill(~real, -torch.inf).exp()  # (B, D, Q)  α
+        pointer = log_pointer.masked_fill(~batch.document_mask, -torch.inf).exp()  # (B, D)  s
+        return PointerOutput(log_probabilities, (alpha,), pointer, log_mass)

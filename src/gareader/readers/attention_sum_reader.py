@@ -1,0 +1,89 @@
+"""The Attention Sum Reader.
+
+Rudolf Kadlec, Martin Schmid, Ondřej Bajgar, Jan Kleindienst:
+Text Understanding with the Attention Sum Reader Network. ACL 2016.
+
+B examples, D document tokens, Q query tokens, C candidates, E token embedding, H GRU units per direction.
+
+The loss is −log P(answer) with the softmax over all words of the document, as in the paper (`mass_loss`); predictions
+are renormalised over the candidates, which changes no arg-max.
+
+Departures: the query stands between @begin and @end. Word vectors start normal, with the deviation of the paper's
+uniform ±0.1, and a word outside the table has a vector of its own from its spelling, not that of UNK. The paper drops
+nothing; where dropout is asked for, it falls on the word vectors, on one word of a batch the same wherever it stands.
+Of the variants of the authors' program, neither the query around the document nor the weighted attention is here.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from gareader.batching import Batch
+from gareader.errors import ConfigError
+from gareader.nn.dropout import Dropout
+from gareader.nn.first_weights import orthogonal_
+from gareader.nn.gru import BiGRU, final_states
+from gareader.nn.pointer_sum import pointer_mass, pointer_sum
+from gareader.nn.scaled_embedding import ScaledEmbedding
+from gareader.readers.output import PointerOutput
+
+
+@dataclass(frozen=True)
+class AttentionSumConfig:
+    """Settings of an Attention Sum Reader; the defaults are the authors' for the Children's Book Test."""
+
+    hidden: int = 128
+    """H, GRU units per direction."""
+    dropout: float = 0.0
+    """Share of the word vectors' numbers that is dropped in training."""
+    word_scale: float = 0.058
+    """What the given word vectors are multiplied by before training: random ones have variance 1, the paper's ±0.1."""
+    update_words: bool = True
+    """Whether training changes the word vectors."""
+
+    def __post_init__(self) -> None:
+        if self.hidden < 1:
+            raise ConfigError(f"hidden = {self.hidden} is too small; use 1 or more")
+        if not 0 <= self.dropout < 1:
+            raise ConfigError(f"dropout = {self.dropout} is not a share; use 0 or more and less than 1")
+        if not self.word_scale > 0:
+            raise ConfigError(f"word_scale = {self.word_scale} is not positive")
+
+
+class AttentionSumReader(nn.Module):
+    """Reads the document once and points at the words whose context matches the query."""
+
+    def __init__(
+        self,
+        config: AttentionSumConfig,
+        words: Tensor,
+        characters: int,  # noqa: ARG002
+        *,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        """`words` is the word table, `generator` draws the first weights; `characters` are not looked at."""
+        super().__init__()
+        self.config = config
+        self.embed = ScaledEmbedding(words, config.word_scale, update_words=config.update_words)
+        self.dropout = Dropout(config.dropout)
+        # The authors' program has the cell with the reset gate before the product.
+        self.document_gru, self.query_gru = (
+            BiGRU(words.shape[1], config.hidden, generator=generator) for _ in range(2)
+        )
+        for gru in (self.document_gru, self.query_gru):
+            orthogonal_(gru.recurrent_weight, generator)
+
+    def forward(self, batch: Batch, *, attention: bool = False) -> PointerOutput:
+        """Log-probabilities of the candidates; with `attention`, also s."""
+        tokens = self.dropout(self.embed(batch.types))  # (types, E)  e(w)
+        states = self.document_gru(tokens, batch.document_mask, batch.document)  # (B, D, 2H)  f_i(d)
+        asked = self.query_gru(tokens, batch.query_mask, batch.query)  # (B, Q, 2H)
+        query = final_states(asked, batch.query_mask)  # (B, 2H)  g(q)
+        scores = torch.einsum("bdh,bh->bd", states, query)  # (B, D)  f_i(d)·g(q)
+        log_mass = pointer_mass(scores, batch.document_mask, batch.occurrence)  # (B, C)  log Σ_{i ∈ I(c,d)} s_i
+        log_probabilities = pointer_sum(scores, batch.occurrence)  # (B, C)  the same, renormalised
+        if not attention:
+            return PointerOutput(log_probabilities, log_mass=log_mass)
+        pointer = scores.masked_fill(~batch.document_mask, -torch.inf).softmax(dim=-1)  # (B, D)  s
+        return PointerOutput(log_probabilities, (), pointer, log_mass)

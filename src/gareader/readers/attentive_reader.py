@@ -1,0 +1,103 @@
+"""The Attentive Reader.
+
+Karl Moritz Hermann, Tomáš Kočiský, Edward Grefenstette, Lasse Espeholt, Will Kay, Mustafa Suleyman, Phil Blunsom:
+Teaching Machines to Read and Comprehend. NIPS 2015.
+
+B examples, D document tokens, Q query tokens, C candidates, E token embedding, H LSTM units a direction, M units of m.
+
+Where it departs from the paper, or the paper leaves a choice:
+
+- The softmax of the answer, in the loss too, is over the candidates that the document has, not over all words.
+- The LSTMs have neither peepholes nor an output layer of their own: y(t) is their state.
+- m has 100 units, and g as many as r and u have: the paper gives neither width.
+- Dropout falls on the states of both LSTMs.
+- First weights are normal with deviation 0.1, biases zero: the paper does not say.
+- The paper's corpora hide entities behind marks that are permuted anew: `data.anonymity = "permuted"`.
+
+It attends to the document alone, with the query as one vector, so there is a document attention and no hop attention.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from gareader.batching import Batch
+from gareader.errors import ConfigError
+from gareader.nn.answer_words import AnswerWords
+from gareader.nn.attention import masked_softmax
+from gareader.nn.dropout import Dropout
+from gareader.nn.embedding import TokenEmbedding
+from gareader.nn.gru import final_states
+from gareader.nn.lstm import BiLSTM
+from gareader.readers.output import ReaderOutput
+
+
+@dataclass(frozen=True)
+class AttentiveConfig:
+    """Settings of an Attentive Reader; the defaults are from the paper's grid, as known to work on CNN."""
+
+    hidden: int = 256
+    """H, LSTM units per direction."""
+    attention: int = 100
+    """M, units of m, which decides where to look."""
+    dropout: float = 0.2
+    """Share of the LSTM states that is dropped in training."""
+    scale: float = 0.1
+    """Deviation of the normal distribution that the first weights are drawn from."""
+    update_words: bool = True
+    """Whether training changes the word vectors."""
+
+    def __post_init__(self) -> None:
+        for name, count in (("hidden", self.hidden), ("attention", self.attention)):
+            if count < 1:
+                raise ConfigError(f"{name} = {count} is too small; use 1 or more")
+        if not 0 <= self.dropout < 1:
+            raise ConfigError(f"dropout = {self.dropout} is not a share; use 0 or more and less than 1")
+        if not self.scale > 0:
+            raise ConfigError(f"scale = {self.scale} is not positive")
+
+
+class AttentiveReader(nn.Module):
+    """Looks once at the document with the whole question in mind, then names the answer."""
+
+    def __init__(
+        self,
+        config: AttentiveConfig,
+        words: Tensor,
+        characters: int,  # noqa: ARG002  it does not spell
+        *,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        """`words` is the word table, `generator` draws the first weights."""
+        super().__init__()
+        self.config = config
+        self.embed = TokenEmbedding(words, None, update_words=config.update_words)
+        token, states, units = words.shape[1], 2 * config.hidden, config.attention  # E, 2H, M
+
+        def weight(*shape: int) -> nn.Parameter:
+            return nn.Parameter(torch.empty(*shape).normal_(0, config.scale, generator=generator))
+
+        self.document_lstm = BiLSTM(token, config.hidden, generator=generator, scale=config.scale)
+        self.query_lstm = BiLSTM(token, config.hidden, generator=generator, scale=config.scale)
+        self.y_m, self.u_m, self.m_s = (
+            weight(states, units),
+            weight(states, units),
+            weight(units, 1),
+        )  # W_ym, W_um, w_ms
+        self.r_g, self.u_g = weight(states, states), weight(states, states)  # W_rg, W_ug
+        self.answer = AnswerWords(len(words), states, generator=generator, scale=config.scale)  # W
+        self.dropout = Dropout(config.dropout)
+
+    def forward(self, batch: Batch, *, attention: bool = False) -> ReaderOutput:
+        """Log-probabilities of the candidates; with `attention`, also where it looked."""
+        tokens = self.embed(batch.types)  # (types, E)
+        document = self.dropout(self.document_lstm(tokens[batch.document], batch.document_mask))  # (B, D, 2H)  y_d(t)
+        query = self.dropout(self.query_lstm(tokens[batch.query], batch.query_mask))  # (B, Q, 2H)  y_q(t)
+        u = final_states(query, batch.query_mask)  # (B, 2H)  →y_q(|q|) ‖ ←y_q(1)
+        m = torch.tanh(document @ self.y_m + (u @ self.u_m).unsqueeze(1))  # (B, D, M)  m(t)
+        s = masked_softmax((m @ self.m_s).squeeze(-1), batch.document_mask)  # (B, D)  s(t)
+        r = torch.einsum("bd,bdh->bh", s, document)  # (B, 2H)  r
+        g = torch.tanh(r @ self.r_g + u @ self.u_g)  # (B, 2H)  g(d, q)
+        log_probabilities = self.answer(g, batch)  # (B, C)  log p(a|d,q)
+        return ReaderOutput(log_probabilities, document_attention=s if attention else None)

@@ -1,0 +1,154 @@
+"""BiDAF, Bi-Directional Attention Flow, as its authors changed it for cloze questions.
+
+Minjoon Seo, Aniruddha Kembhavi, Ali Farhadi, Hannaneh Hajishirzi:
+Bidirectional Attention Flow for Machine Comprehension. ICLR 2017.
+
+B examples, C candidates, M windows of a document, W words of a window, T = M · W, Q query tokens, E token embedding,
+H = d LSTM units per direction. Each mention of a candidate has a window of its own, itself in the middle; the LSTMs
+read a window from end to end and no further, and the attention compares all windows of a document. A word that stands
+in several windows is read in each and counts in each.
+
+The softmax is over the mentions of candidates (other words are masked out), so the loss is −log Pr(answer) as it is.
+`hop_attention` is a, the mean of a word's windows, zero for words outside all of them; `document_attention` is the
+softmax, the sum over a word's windows.
+
+Departures, and choices where the paper leaves one:
+- Words are read to their tenth character, as everywhere here, not to the sixteenth.
+- The filters are centred on the characters of a word, with zeros beyond its ends; the paper does not say.
+- Dropout before the character CNN falls once on each distinct word of a batch, not on every token anew.
+- First weights: N(0, 0.1) for LSTMs and characters, Glorot's uniform for the other matrices, zero for biases.
+- Candidates keep their names on the Children's Book Test; the authors' code gives all entities of CNN one word.
+- A word of a candidate of several words is a mention, as I(c, d) has it.
+- A document without any candidate has one window, around its first word, which nobody points into.
+- The query stands between its marks @begin and @end.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from gareader.batching import Batch
+from gareader.errors import ConfigError
+from gareader.nn.attention import masked_softmax
+from gareader.nn.character_cnn import CharacterCNN
+from gareader.nn.dropout import Dropout
+from gareader.nn.embedding import TokenEmbedding
+from gareader.nn.lstm import BiLSTM
+from gareader.nn.pointer_sum import pointer_sum
+from gareader.readers.output import ReaderOutput
+
+
+@dataclass(frozen=True)
+class BiDAFConfig:
+    """Settings of a BiDAF reader; the defaults are the paper's for cloze questions."""
+
+    window: int = 19
+    """W, words of a window; an odd number."""
+    hidden: int = 100
+    """H, LSTM units per direction."""
+    dropout: float = 0.2
+    """Share that is dropped in training of the input of the character CNN, of each LSTM and of the last layer."""
+    update_words: bool = False
+    """Whether training changes the word vectors."""
+
+    def __post_init__(self) -> None:
+        if self.window < 1 or self.window % 2 == 0:
+            raise ConfigError(f"window = {self.window} has no middle; use an odd number, 1 or more")
+        if self.hidden < 1:
+            raise ConfigError(f"hidden = {self.hidden} is too small; use 1 or more")
+        if not 0 <= self.dropout < 1:
+            raise ConfigError(f"dropout = {self.dropout} is not a share; use 0 or more and less than 1")
+
+
+class Highway(nn.Module):
+    """g ⊙ ReLU(W x + b) + (1 − g) ⊙ x, with g = σ(W' x + b')."""
+
+    def __init__(self, width: int, *, generator: torch.Generator | None = None) -> None:
+        super().__init__()
+        draws = (nn.init.xavier_uniform_(torch.empty(width, width), generator=generator) for _ in range(2))
+        self.weight = nn.Parameter(torch.cat([*draws], dim=1))  # (E, 2E): W beside W'
+        self.bias = nn.Parameter(torch.zeros(2 * width))
+
+    def forward(self, values: Tensor) -> Tensor:
+        """(…, width), unchanged."""
+        new, gate = (values @ self.weight + self.bias).chunk(2, dim=-1)
+        return torch.lerp(values, torch.relu(new), torch.sigmoid(gate))
+
+
+class BiDAFReader(nn.Module):
+    """Reads the surroundings of every mention with the query's and the document's eyes, then points at one."""
+
+    def __init__(
+        self, config: BiDAFConfig, words: Tensor, characters: int, *, generator: torch.Generator | None = None
+    ) -> None:
+        """`words` is the word table, `characters` the size of the alphabet, `generator` draws the first weights."""
+        super().__init__()
+        self.config = config
+        self.embed = TokenEmbedding(words, None, update_words=config.update_words)
+        self.characters = CharacterCNN(characters, dropout=config.dropout, generator=generator)
+        token, state = words.shape[1] + self.characters.width, 2 * config.hidden  # E, 2H
+        self.highway = nn.Sequential(*(Highway(token, generator=generator) for _ in range(2)))
+        self.encode = BiLSTM(token, config.hidden, generator=generator)
+        self.model = nn.ModuleList(BiLSTM(n, config.hidden, generator=generator) for n in (4 * state, state))
+        self.match = nn.Parameter(nn.init.xavier_uniform_(torch.empty(3, state), generator=generator))  # w
+        self.point = nn.Parameter(nn.init.xavier_uniform_(torch.empty(1, 5 * state), generator=generator))  # w_p
+        self.dropout = Dropout(config.dropout)
+
+    def forward(self, batch: Batch, *, attention: bool = False) -> ReaderOutput:
+        """Log-probabilities of the candidates; with `attention`, also what led to them."""
+        places, mask = windows(batch, self.config.window)  # (B, M, W)
+        rows = torch.arange(len(places), device=places.device)[:, None, None]  # (B, 1, 1)
+        letters = self.characters(batch.types.characters, batch.types.character_mask)  # (types, 100)
+        tokens = self.highway(torch.cat([self.embed(batch.types), letters], dim=-1))  # (types, E)
+        h = self.within(self.encode, tokens[batch.document[rows, places]], mask).flatten(1, 2)  # (B, T, 2H)  H
+        u = self.encode(self.dropout(tokens[batch.query]), batch.query_mask)  # (B, Q, 2H)  U
+        real = mask.flatten(1)  # (B, T)
+
+        w_h, w_u, w_both = self.match  # (2H,) each: w·[h; u; h⊙u] as three dot products
+        s = (h @ w_h).unsqueeze(2) + (u @ w_u).unsqueeze(1) + (h * w_both) @ u.transpose(1, 2)  # (B, T, Q)  S
+        a = masked_softmax(s, batch.query_mask.unsqueeze(1))  # (B, T, Q)  a_t
+        best = s.masked_fill(~batch.query_mask.unsqueeze(1), -torch.inf).amax(dim=2)  # (B, T)  max_j S_tj
+        b = masked_softmax(best, real)  # (B, T)
+        asked = a @ u  # (B, T, 2H)  ũ_t
+        seen = b.unsqueeze(1) @ h  # (B, 1, 2H)  h̃
+        g = torch.cat([h, asked, h * asked, h * seen], dim=-1)  # (B, T, 8H)  g_t
+        m = g.view(*mask.shape, -1)  # (B, M, W, 8H)
+        for lstm in self.model:
+            m = self.within(lstm, m, mask)  # (B, M, W, 2H)
+        joint = torch.cat([g, m.flatten(1, 2)], dim=-1)  # (B, T, 10H)  [g_t; m_t]
+        scores = (self.dropout(joint) @ self.point.T).squeeze(-1)  # (B, T)  w_p·[g_t; m_t]
+
+        places = places.flatten(1)  # (B, T)
+        found = batch.occurrence.gather(2, places.unsqueeze(1).expand(-1, batch.occurrence.shape[1], -1))  # (B, C, T)
+        found = found & real.unsqueeze(1)  # (B, C, T)  I(c, windows of d)
+        log_probabilities = pointer_sum(scores, found)  # (B, C)  log Pr(c|d,q)
+        if not attention:
+            return ReaderOutput(log_probabilities)
+        empty = scores.new_zeros(batch.document.shape)  # (B, D)
+        pointer = empty.scatter_add(1, places, masked_softmax(scores, found.any(dim=1)))  # (B, D)
+        copies = empty.scatter_add(1, places, real.to(empty)).clamp(min=1)  # (B, D)
+        hop = empty.unsqueeze(2).repeat(1, 1, a.shape[2])  # (B, D, Q)
+        hop = hop.scatter_add(1, places.unsqueeze(2).expand_as(a), a * real.unsqueeze(2)) / copies.unsqueeze(2)
+        return ReaderOutput(log_probabilities, (hop,), pointer)
+
+    def within(self, lstm: nn.Module, values: Tensor, mask: Tensor) -> Tensor:
+        """An LSTM over each window by itself: (B, M, W, inputs), (B, M, W) → (B, M, W, 2H), zeros where none is."""
+        there = mask[:, :, 0]  # (B, M)
+        states = values.new_zeros(*mask.shape, 2 * self.config.hidden)
+        return states.index_put(there.nonzero(as_tuple=True), lstm(self.dropout(values[there]), mask[there]))
+
+
+def windows(batch: Batch, width: int) -> tuple[Tensor, Tensor]:
+    """The document positions of the words around each mention, and which are real: (B, M, W) each."""
+    centres = batch.occurrence.any(dim=1)  # (B, D)
+    centres[:, 0] |= ~centres.any(dim=1)
+    counts = centres.sum(dim=1)  # (B,)
+    # A stable sort puts the mentions first and keeps their order.
+    middle = centres.int().argsort(dim=1, descending=True, stable=True)[:, : int(counts.max())]  # (B, M)
+    there = torch.arange(middle.shape[1], device=middle.device) < counts.unsqueeze(1)  # (B, M)
+    start = (middle - width // 2).clamp(min=0).unsqueeze(2)  # (B, M, 1)
+    places = start + torch.arange(width, device=middle.device)  # (B, M, W)
+    last = torch.minimum(middle + width // 2, batch.document_mask.sum(dim=1, keepdim=True) - 1)  # (B, M)
+    mask = (places <= last.unsqueeze(2)) & there.unsqueeze(2)
+    return places.clamp(max=batch.document.shape[1] - 1), mask

@@ -1,0 +1,151 @@
+"""The Deep LSTM Reader.
+
+Karl Moritz Hermann, Tomáš Kočiský, Edward Grefenstette, Lasse Espeholt, Will Kay, Mustafa Suleyman, Phil Blunsom:
+Teaching Machines to Read and Comprehend. NIPS 2015.
+
+B examples, T tokens of document, delimiter and query, C candidates, E token embedding, H units of a layer, K layers.
+
+Where it departs from the paper, or the paper leaves a choice:
+
+- The softmax of the answer, in the loss too, is over the candidates that the document has, not over all words.
+- The peepholes W_kci, W_kcf and W_kco are diagonal, as those of the LSTM that the paper takes up (Graves 2012).
+- The forget gate sees x(t) and not x'(t, k), as the paper prints it; x'(t, 1) is x(t); y'(t, k) has H units.
+- The delimiter ||| is a learned vector; states begin at zero.
+- Dropout falls on the states h(t, k) on their way to y'(t, k), not on their way to the next step.
+- First weights are normal with deviation 0.1, biases zero: the paper does not say.
+- The paper's corpora hide entities behind marks that are permuted anew: `data.anonymity = "permuted"`.
+
+It has no attention to show.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from gareader.batching import Batch
+from gareader.errors import ConfigError
+from gareader.nn.answer_words import AnswerWords
+from gareader.nn.dropout import Dropout
+from gareader.nn.embedding import TokenEmbedding
+from gareader.readers.output import ReaderOutput
+
+
+@dataclass(frozen=True)
+class DeepLSTMConfig:
+    """Settings of a Deep LSTM Reader; the defaults are from the paper's grid, as known to work on CNN."""
+
+    hidden: int = 256
+    """H, units of each layer."""
+    layers: int = 2
+    """K, LSTMs one above the other."""
+    query_first: bool = False
+    """Whether it reads the query before the document."""
+    dropout: float = 0.1
+    """Share of each layer's states that is dropped in training on the way out."""
+    scale: float = 0.1
+    """Deviation of the normal distribution that the first weights are drawn from."""
+    update_words: bool = True
+    """Whether training changes the word vectors."""
+
+    def __post_init__(self) -> None:
+        for name, count in (("hidden", self.hidden), ("layers", self.layers)):
+            if count < 1:
+                raise ConfigError(f"{name} = {count} is too small; use 1 or more")
+        if not 0 <= self.dropout < 1:
+            raise ConfigError(f"dropout = {self.dropout} is not a share; use 0 or more and less than 1")
+        if not self.scale > 0:
+            raise ConfigError(f"scale = {self.scale} is not positive")
+
+
+class DeepLSTMReader(nn.Module):
+    """Reads document and query as one text, then names the answer from its last state."""
+
+    def __init__(
+        self,
+        config: DeepLSTMConfig,
+        words: Tensor,
+        characters: int,  # noqa: ARG002  it does not spell
+        *,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        """`words` is the word table, `generator` draws the first weights."""
+        super().__init__()
+        self.config = config
+        self.embed = TokenEmbedding(words, None, update_words=config.update_words)
+        token, hidden = words.shape[1], config.hidden  # E, H
+        self.delimiter = nn.Parameter(torch.empty(1, token).normal_(generator=generator))  # |||, drawn like a word
+        below = [0] + [hidden] * (config.layers - 1)  # of y'(t, k−1)
+        drawn: dict[str, Any] = {"generator": generator, "scale": config.scale}
+        self.layers = nn.ModuleList(PeepholeLSTM(token, width, hidden, **drawn) for width in below)
+        self.answer = AnswerWords(len(words), config.layers * hidden, **drawn)  # W
+        self.dropout = Dropout(config.dropout)
+
+    def forward(self, batch: Batch, *, attention: bool = False) -> ReaderOutput:  # noqa: ARG002  it has none
+        """Log-probabilities of the candidates."""
+        tokens = torch.cat([self.embed(batch.types), self.delimiter])  # (types + 1, E)
+        text, last = self.one_text(batch, delimiter=len(tokens) - 1)  # (T, B) words; (B,) their number less one
+        below, tops = None, []
+        for layer in self.layers:
+            states = self.dropout(layer(tokens, text, below))  # (T, B, H)  h(t, k)
+            below = states @ layer.output_weight + layer.output_bias  # (T, B, H)  y'(t, k)
+            tops.append(below[last, torch.arange(len(last), device=last.device)])  # (B, H)  y'(|d| + |q|, k)
+        g = torch.cat(tops, dim=-1)  # (B, KH)  g(d, q) = y(|d| + |q|)
+        return ReaderOutput(self.answer(g, batch))  # (B, C)  log p(a|d,q)
+
+    def one_text(self, batch: Batch, delimiter: int) -> tuple[Tensor, Tensor]:
+        """Document, delimiter and query without a gap, (T, B), and the last real place of each, (B,)."""
+        bar = torch.full_like(batch.document[:, :1], delimiter)
+        parts = [(batch.document, batch.document_mask), (bar, bar >= 0), (batch.query, batch.query_mask)]
+        words, masks = zip(*(reversed(parts) if self.config.query_first else parts), strict=True)
+        mask = torch.cat(masks, dim=1)
+        order = mask.byte().argsort(dim=1, descending=True, stable=True)  # what is real first, in its order
+        last = mask.sum(dim=1) - 1
+        return torch.cat(words, dim=1).gather(1, order)[:, : int(last.max()) + 1].T, last
+
+
+class PeepholeLSTM(nn.Module):
+    """A layer of the stack; gates in the order f, i, c, o."""
+
+    def __init__(
+        self, inputs: int, below: int, hidden: int, *, generator: torch.Generator | None, scale: float
+    ) -> None:
+        """`inputs` is the width of x(t), `below` that of y'(t, k−1), 0 in the first layer."""
+        super().__init__()
+
+        def weight(*shape: int) -> nn.Parameter:
+            return nn.Parameter(torch.empty(*shape).normal_(0, scale, generator=generator))
+
+        self.input_weight = weight(inputs, 4 * hidden)  # W_kxf, W_kxi, W_kxc, W_kxo, where they meet x(t)
+        self.below_weight = weight(below, 3 * hidden) if below else None  # W_kxi, W_kxc, W_kxo, where they meet y'
+        self.recurrent_weight = weight(hidden, 4 * hidden)  # W_khf, W_khi, W_khc, W_kho
+        self.peepholes = weight(3, hidden)  # W_kcf, W_kci, W_kco
+        self.bias = nn.Parameter(torch.zeros(4 * hidden))
+        self.output_weight = weight(hidden, hidden)  # W_ky
+        self.output_bias = nn.Parameter(torch.zeros(hidden))  # b_ky
+
+    def forward(self, tokens: Tensor, text: Tensor, below: Tensor | None) -> Tensor:
+        """Words (types, E), which of them stand where (T, B), y'(t, k−1) (T, B, H) → h(t, k) (T, B, H).
+
+        No step is masked: texts begin at the first, and what follows the end of one changes nothing before it.
+        """
+        hidden = self.peepholes.shape[1]
+        steps = functional.embedding(text, tokens @ self.input_weight + self.bias)  # (T, B, 4H), of each word once
+        if below is not None and self.below_weight is not None:
+            steps = steps + functional.pad(below @ self.below_weight, (hidden, 0))  # none of it for the forget gate
+        early, late = torch.split(self.peepholes, [2, 1])  # of f and i, which see c(t−1), and of o, which sees c(t)
+        h = steps.new_zeros(text.shape[1], hidden)  # (B, H)  h(0, k)
+        c = h.unsqueeze(1)  # (B, 1, H)  c(0, k)
+        states = []
+        for step in steps.unbind(dim=0):
+            gates = torch.addmm(step, h, self.recurrent_weight).view(-1, 4, hidden)  # (B, 4, H)
+            keep, new, out = torch.split(gates, [2, 1, 1], dim=1)
+            f, i = torch.addcmul(keep, early, c).sigmoid().chunk(2, dim=1)  # (B, 1, H) each  f(t, k), i(t, k)
+            c = torch.addcmul(f * c, i, new.tanh())  # (B, 1, H)  c(t, k)
+            h = (torch.addcmul(out, late, c).sigmoid() * c.tanh()).squeeze(
+                1
+            )  # (B, H)  h(t, k) = o(t, k) ⊙ tanh c(t, k)
+            states.append(h)
+        return torch.stack(states)

@@ -1,0 +1,192 @@
+"""The EpiReader.
+
+Adam Trischler, Zheng Ye, Xingdi Yuan, Philip Bachman, Alessandro Sordoni, Kaheer Suleman:
+Natural Language Comprehension with the EpiReader. EMNLP 2016.
+
+B examples, D document tokens, Q query tokens, C candidates, S sentences, E token embedding, H GRU units per direction,
+F filters, N sentence states, K candidates that the Extractor hands on.
+
+The Extractor's p is a softmax over the whole document and L_E = −log p(answer). The Reasoner reads a hypothesis for
+every candidate, so that the forward pass needs no answer: which K count is decided for the prediction by p alone, and
+in the loss with the answer in the place of the last where it is not among them. Candidates that are equally probable
+count as one of K.
+
+Departures: a candidate beyond the K keeps its share of p times 1e-6, so that no word of the document is impossible.
+A candidate of several words is the mean of their vectors. Sentences end at . ! ? even inside quotation marks, and a
+convolution sees zeros beyond their edges, so that sentences of one or two words have features too. The query keeps its
+marks @begin and @end. The Reasoner's output has no bias: it would cancel in the softmax. The paper drops nothing; where
+dropout is asked for, it falls on the word vectors. There is no attention to query words, so `hop_attention` stays
+empty; `document_attention` is the Extractor's. All GRUs have the cell with the reset gate before the
+product, as the AS Reader's; the one over sentences runs forwards only. Filters, R and w begin as Glorot's uniform. The
+paper's penalty on squared weights is left out.
+"""
+
+from dataclasses import dataclass
+from math import log
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from gareader.batching import Batch
+from gareader.errors import ConfigError
+from gareader.nn.attention import masked_log_softmax, masked_softmax
+from gareader.nn.dropout import Dropout
+from gareader.nn.first_weights import orthogonal_
+from gareader.nn.gru import BiGRU, at_position, final_states
+from gareader.nn.gru_step import GRUStep
+from gareader.nn.pointer_sum import pointer_mass
+from gareader.nn.projection import Projection
+from gareader.nn.scaled_embedding import ScaledEmbedding
+from gareader.nn.sentences import neighbours, sentence_numbers
+from gareader.readers.output import PointerOutput, mass_loss
+
+BEYOND = 1e-6
+"""What is left of the Extractor's probability for candidates that it does not hand on."""
+
+
+@dataclass(frozen=True)
+class EpiReaderConfig:
+    """Settings of an EpiReader; the defaults are the paper's for named entities of the Children's Book Test."""
+
+    hidden: int = 128
+    """H, the Extractor's GRU units per direction."""
+    extracted: int = 5
+    """K, how many candidates the Extractor hands on to the Reasoner."""
+    filters: int = 16
+    """F, filters of each convolution; they are three words wide."""
+    sentence_states: int = 32
+    """N, units of the GRU over the sentences."""
+    margin: float = 0.04
+    """γ, by how much the answer's π should exceed the others'."""
+    reasoner_weight: float = 50.0
+    """λ, weight of the Reasoner's loss beside the Extractor's; 0 trains the Extractor alone."""
+    dropout: float = 0.0
+    """Share of the word vectors' numbers that is dropped in training."""
+    word_scale: float = 0.029
+    """What the given word vectors are multiplied by before training: random ones have variance 1, the paper's ±0.05."""
+    update_words: bool = True
+    """Whether training changes the word vectors."""
+
+    def __post_init__(self) -> None:
+        for name, least in (("hidden", 1), ("extracted", 2), ("filters", 1), ("sentence_states", 1)):
+            if (count := getattr(self, name)) < least:
+                raise ConfigError(f"{name} = {count} is too small; use {least} or more")
+        for name in ("margin", "reasoner_weight"):
+            if getattr(self, name) < 0:
+                raise ConfigError(f"{name} = {getattr(self, name)} is negative; use 0 or more")
+        if not 0 <= self.dropout < 1:
+            raise ConfigError(f"dropout = {self.dropout} is not a share; use 0 or more and less than 1")
+        if not self.word_scale > 0:
+            raise ConfigError(f"word_scale = {self.word_scale} is not positive")
+
+
+@dataclass(frozen=True)
+class EpiReaderOutput(PointerOutput):
+    """With what the reader is trained on; `log_mass` is the Extractor's log p."""
+
+    entailment: Tensor | None = None
+    """(B, C): y, how well each hypothesis follows from the document."""
+    config: EpiReaderConfig = EpiReaderConfig()
+    """K, γ and λ."""
+
+
+class EpiReader(nn.Module):
+    """Points at likely answers, then weighs each as part of a hypothesis."""
+
+    def __init__(
+        self,
+        config: EpiReaderConfig,
+        words: Tensor,
+        characters: int,  # noqa: ARG002
+        *,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        """`words` is the word table, `generator` draws the first weights; `characters` are not looked at."""
+        super().__init__()
+        E, F, N = words.shape[1], config.filters, config.sentence_states
+        self.config = config
+        self.embed = ScaledEmbedding(words, config.word_scale, update_words=config.update_words)
+        self.dropout = Dropout(config.dropout)
+        self.document_gru, self.query_gru = (BiGRU(E, config.hidden, generator=generator) for _ in range(2))
+        for gru in (self.document_gru, self.query_gru):
+            orthogonal_(gru.recurrent_weight, generator)
+        # The sentence filters are E + 2 high: a word, its fit with the query, and its fit with the candidate.
+        self.sentence_filters = Projection(3 * (E + 1), F, bias=True, generator=generator)
+        self.candidate_filters = Projection(3, F, generator=generator)
+        self.hypothesis_filters = Projection(3 * E, F, bias=True, generator=generator)
+        self.similarity = Projection(F, F, generator=generator)  # R
+        self.sentence_gru = GRUStep(1 + 2 * F, N, generator=generator)
+        self.output = Projection(N, 1, generator=generator)  # w
+
+    def forward(self, batch: Batch, *, attention: bool = False) -> EpiReaderOutput:
+        """Log-probabilities of the candidates; with `attention`, also the Extractor's s."""
+        tokens = self.dropout(self.embed(batch.types))  # (types, E)
+        states = self.document_gru(tokens, batch.document_mask, batch.document)  # (B, D, 2H)  f_i(d)
+        asked = self.query_gru(tokens, batch.query_mask, batch.query)  # (B, Q, 2H)
+        query = final_states(asked, batch.query_mask)  # (B, 2H)  g(q)
+        scores = torch.einsum("bdh,bh->bd", states, query)  # (B, D)  f_i(d)·g(q)
+        log_mass = pointer_mass(scores, batch.document_mask, batch.occurrence)  # (B, C)  log p
+        entailment = self.reason(batch, tokens)  # (B, C)  y
+
+        present = batch.occurrence.any(dim=2)  # (B, C)
+        kept = present & (ranks(log_mass) < self.config.extracted)  # (B, C)  the K best
+        combined = masked_log_softmax(entailment + log_mass, kept)  # (B, C)  log π, π_k ∝ e_k p_k
+        beyond = masked_log_softmax(log_mass, present) + log(BEYOND)  # (B, C)
+        log_probabilities = masked_log_softmax(torch.where(kept, combined, beyond), present)
+        pointer = masked_softmax(scores, batch.document_mask) if attention else None  # (B, D)  s
+        return EpiReaderOutput(log_probabilities, (), pointer, log_mass, entailment, self.config)
+
+    def reason(self, batch: Batch, tokens: Tensor) -> Tensor:
+        """y: how well the hypothesis with each candidate follows from the document: (B, C)."""
+        document, query = (
+            functional.embedding(words, tokens) for words in (batch.document, batch.query)
+        )  # (B, D or Q, E)
+        share = batch.candidates_mask / batch.candidates_mask.sum(dim=2, keepdim=True).clamp(min=1)  # (B, C, W)
+        candidates = torch.einsum("bcw,bcwe->bce", share.to(tokens.dtype), tokens[batch.candidates])  # (B, C, E)
+        fits_candidate = candidates @ document.transpose(1, 2)  # (B, C, D)
+        fits_query = document @ query.transpose(1, 2)  # (B, D, Q)
+        fits_query = fits_query.masked_fill(~batch.query_mask.unsqueeze(1), -torch.inf).amax(dim=2, keepdim=True)
+
+        numbers = sentence_numbers(batch)  # (B, D)
+        rows = torch.cat([document, fits_query], dim=-1)  # (B, D, E+1)
+        features = self.sentence_filters(neighbours(rows, numbers).flatten(2)).unsqueeze(1)  # (B, 1, D, F)
+        ours = self.candidate_filters(neighbours(fits_candidate.unsqueeze(-1), numbers.unsqueeze(1)).flatten(3))
+        features = (features + ours).relu() * batch.document_mask[:, None, :, None]  # (B, C, D, F)
+        place = numbers.clamp(min=0)[:, None, :, None].expand_as(features)
+        nothing = features.new_zeros(*features.shape[:2], int(place.max()) + 1, features.shape[3])
+        sentences = nothing.scatter_reduce(2, place, features, "amax")  # (B, C, S, F)  r_S, the maximum over time
+
+        blank = torch.arange(query.shape[1], device=query.device) == batch.placeholder.unsqueeze(1)  # (B, Q)
+        hypotheses = torch.where(blank[:, None, :, None], candidates.unsqueeze(2), query.unsqueeze(1))  # (B, C, Q, E)
+        real = batch.query_mask.long().unsqueeze(1) - 1  # (B, 1, Q): 0, and −1 for padding
+        features = self.hypothesis_filters(neighbours(hypotheses, real).flatten(3)).relu()  # (B, C, Q, F)
+        hypothesis = (features * batch.query_mask[:, None, :, None]).amax(dim=2)  # (B, C, F)  r_H
+
+        likeness = torch.einsum("bcsf,bcf->bcs", sentences, self.similarity(hypothesis))  # (B, C, S)  ς = r_Sᵀ R r_H
+        hypothesis = hypothesis.unsqueeze(2).expand_as(sentences)
+        evidence = torch.cat([likeness.unsqueeze(-1), sentences, hypothesis], dim=-1)  # (B, C, S, 1 + 2F)  x
+        state = evidence.new_zeros(*evidence.shape[:2], self.config.sentence_states)  # (B, C, N)
+        last = numbers.amax(dim=1)[:, None, None]  # (B, 1, 1)
+        for i, sentence in enumerate(evidence.unbind(dim=2)):
+            state = torch.where(last >= i, self.sentence_gru(sentence, state), state)  # (B, C, N)  h
+        scores: Tensor = self.output(state)  # (B, C, 1)  y = w·h
+        return scores.squeeze(-1)
+
+
+def ranks(log_mass: Tensor) -> Tensor:
+    """How many candidates are more probable, by more than rounding: (B, C)."""
+    return (log_mass.unsqueeze(1) > log_mass.unsqueeze(2) + 1e-6).sum(dim=2)
+
+
+def epireader_loss(output: EpiReaderOutput, batch: Batch) -> Tensor:
+    """L_E + λ L_R, with L_R = Σ_{k ≠ answer} [γ − π_answer + π_k]₊ over K candidates; the mean over the batch."""
+    if output.log_mass is None or output.entailment is None:
+        raise ValueError("the reader gave no log_mass or entailment")
+    config, rank = output.config, ranks(output.log_mass)
+    answer = torch.arange(rank.shape[1], device=rank.device) == batch.answer.unsqueeze(1)  # (B, C)
+    found = at_position(rank, batch.answer).unsqueeze(1) < config.extracted  # (B, 1)
+    kept = batch.occurrence.any(dim=2) & (rank < torch.where(found, config.extracted, config.extracted - 1)) | answer
+    combined = masked_softmax(output.entailment + output.log_mass, kept)  # (B, C)  π
+    hinge = (config.margin - at_position(combined, batch.answer).unsqueeze(1) + combined).relu()  # (B, C)
+    return mass_loss(output, batch) + config.reasoner_weight * (hinge * (kept & ~answer)).sum(dim=1).mean()

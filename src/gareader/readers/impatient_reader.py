@@ -1,0 +1,117 @@
+"""The Impatient Reader.
+
+Karl Moritz Hermann, Tomáš Kočiský, Edward Grefenstette, Lasse Espeholt, Will Kay, Mustafa Suleyman, Phil Blunsom:
+Teaching Machines to Read and Comprehend. NIPS 2015.
+
+B examples, D document tokens, Q query tokens, C candidates, E token embedding, H LSTM units a direction, M units of m.
+
+Where it departs from the paper, or the paper leaves a choice:
+
+- The softmax of the answer, in the loss too, is over the candidates that the document has, not over all words.
+- The LSTMs have neither peepholes nor an output layer of their own: y(t) is their state.
+- m has 100 units, and g as many as r and u have: the paper gives neither width.
+- Dropout falls on the states of both LSTMs.
+- First weights, r(0) among them, are normal with deviation 0.1, biases zero: the paper does not say.
+- The paper's corpora hide entities behind marks that are permuted anew: `data.anonymity = "permuted"`.
+
+Its one hop of attention is s(i, t), what query token i makes of document token t: here it is the document that sums to
+one, for each query token. The document attention is that of the last query token.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from gareader.batching import Batch
+from gareader.errors import ConfigError
+from gareader.nn.answer_words import AnswerWords
+from gareader.nn.attention import masked_softmax
+from gareader.nn.dropout import Dropout
+from gareader.nn.embedding import TokenEmbedding
+from gareader.nn.gru import at_position, final_states
+from gareader.nn.lstm import BiLSTM
+from gareader.readers.output import ReaderOutput
+
+
+@dataclass(frozen=True)
+class ImpatientConfig:
+    """Settings of an Impatient Reader; the defaults are those of the Attentive Reader."""
+
+    hidden: int = 256
+    """H, LSTM units per direction."""
+    attention: int = 100
+    """M, units of m, which decides where to look."""
+    dropout: float = 0.2
+    """Share of the LSTM states that is dropped in training."""
+    scale: float = 0.1
+    """Deviation of the normal distribution that the first weights are drawn from."""
+    update_words: bool = True
+    """Whether training changes the word vectors."""
+
+    def __post_init__(self) -> None:
+        for name, count in (("hidden", self.hidden), ("attention", self.attention)):
+            if count < 1:
+                raise ConfigError(f"{name} = {count} is too small; use 1 or more")
+        if not 0 <= self.dropout < 1:
+            raise ConfigError(f"dropout = {self.dropout} is not a share; use 0 or more and less than 1")
+        if not self.scale > 0:
+            raise ConfigError(f"scale = {self.scale} is not positive")
+
+
+class ImpatientReader(nn.Module):
+    """Looks at the document again after every word of the question, then names the answer."""
+
+    def __init__(
+        self,
+        config: ImpatientConfig,
+        words: Tensor,
+        characters: int,  # noqa: ARG002  it does not spell
+        *,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        """`words` is the word table, `generator` draws the first weights."""
+        super().__init__()
+        self.config = config
+        self.embed = TokenEmbedding(words, None, update_words=config.update_words)
+        token, states, units = words.shape[1], 2 * config.hidden, config.attention  # E, 2H, M
+
+        def weight(*shape: int) -> nn.Parameter:
+            return nn.Parameter(torch.empty(*shape).normal_(0, config.scale, generator=generator))
+
+        self.document_lstm = BiLSTM(token, config.hidden, generator=generator, scale=config.scale)
+        self.query_lstm = BiLSTM(token, config.hidden, generator=generator, scale=config.scale)
+        self.d_m, self.r_m, self.q_m = (weight(states, units) for _ in range(3))  # W_dm, W_rm, W_qm
+        self.m_s = weight(units, 1)  # w_ms
+        self.r_0 = weight(states)  # r(0)
+        self.r_r, self.r_g, self.q_g = (weight(states, states) for _ in range(3))  # W_rr, W_rg, W_qg
+        self.answer = AnswerWords(len(words), states, generator=generator, scale=config.scale)  # W
+        self.dropout = Dropout(config.dropout)
+
+    def forward(self, batch: Batch, *, attention: bool = False) -> ReaderOutput:
+        """Log-probabilities of the candidates; with `attention`, also where it looked."""
+        tokens = self.embed(batch.types)  # (types, E)
+        document = self.dropout(self.document_lstm(tokens[batch.document], batch.document_mask))  # (B, D, 2H)  y_d(t)
+        query = self.dropout(self.query_lstm(tokens[batch.query], batch.query_mask))  # (B, Q, 2H)  y_q(i)
+        r, s = self.look(document, query, batch.document_mask, batch.query_mask)  # (B, 2H)  r(|q|); (B, D, Q)  s(i, t)
+        u = final_states(query, batch.query_mask)  # (B, 2H)  →y_q(|q|) ‖ ←y_q(1)
+        g = torch.tanh(r @ self.r_g + u @ self.q_g)  # (B, 2H)  g(d, q)
+        log_probabilities = self.answer(g, batch)  # (B, C)  log p(a|d,q)
+        if not attention:
+            return ReaderOutput(log_probabilities)
+        last = at_position(s.transpose(1, 2), batch.query_mask.sum(dim=1) - 1)  # (B, D)  s(|q|, t)
+        return ReaderOutput(log_probabilities, (s,), last)
+
+    def look(self, document: Tensor, query: Tensor, document_mask: Tensor, query_mask: Tensor) -> tuple[Tensor, Tensor]:
+        """r(|q|) (B, 2H) and s(i, t) (B, D, Q); a masked query token keeps r and looks nowhere."""
+        seen = document @ self.d_m  # (B, D, M)  W_dm y_d(t), the same for every i
+        asked = query @ self.q_m  # (B, Q, M)  W_qm y_q(i)
+        r = self.r_0.expand(len(document), -1)  # (B, 2H)  r(0)
+        looks = []
+        for ask, real in zip(asked.unbind(dim=1), query_mask.unsqueeze(-1).unbind(dim=1), strict=True):
+            m = torch.tanh(seen + (r @ self.r_m + ask).unsqueeze(1))  # (B, D, M)  m(i, t)
+            s = masked_softmax((m @ self.m_s).squeeze(-1), document_mask & real)  # (B, D)  s(i, t)
+            found = torch.einsum("bd,bdh->bh", s, document) + torch.tanh(r @ self.r_r)  # (B, 2H)  r(i)
+            r = torch.where(real, found, r)
+            looks.append(s)
+        return r, torch.stack(looks, dim=-1)

@@ -1,0 +1,128 @@
+"""The Iterative Alternating Attention Reader.
+
+Alessandro Sordoni, Philip Bachman, Adam Trischler, Yoshua Bengio:
+Iterative Alternating Neural Attention for Machine Reading. 2016.
+
+B examples, D document tokens, Q query tokens, C candidates, E token embedding, H GRU units per direction, S units of
+the inference GRU, T glimpses.
+
+The loss is −log P(answer) with the softmax over all words of the document, as in the paper (`mass_loss`); predictions
+are renormalised over the candidates, which changes no arg-max. The last glimpse's attention is the document attention;
+there is none from document to query, for each glimpse looks at one after the other.
+
+Departures, and choices where we know no better: a gate is one layer without a bias, as in the one program we know; the
+paper may have two. Dropout falls on the tokens and on what goes into the attentions and gates. Recurrent weights begin
+orthogonal, the GRUs' others N(0, 0.1²), all others as Glorot's; the GRUs' reset gate acts before the product. Word
+vectors start normal, with the deviation of uniform ±0.05. The query stands between @begin and @end. A word outside the
+table has a vector of its own from its spelling.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from gareader.batching import Batch
+from gareader.errors import ConfigError
+from gareader.nn.attention import masked_softmax
+from gareader.nn.dropout import Dropout
+from gareader.nn.first_weights import orthogonal_
+from gareader.nn.gru import BiGRU
+from gareader.nn.gru_step import GRUStep
+from gareader.nn.pointer_sum import pointer_mass, pointer_sum
+from gareader.nn.projection import Projection
+from gareader.nn.scaled_embedding import ScaledEmbedding
+from gareader.readers.output import PointerOutput
+
+
+@dataclass(frozen=True)
+class IterativeConfig:
+    """Settings of an Iterative Alternating Attention Reader; the defaults are the paper's."""
+
+    glimpses: int = 8
+    """T, how often it looks at the query and then at the document."""
+    hidden: int = 128
+    """H, GRU units per direction."""
+    inference: int = 512
+    """S, units of the GRU that remembers the glimpses."""
+    dropout: float = 0.2
+    """Share of the numbers of tokens and of the attentions' and gates' inputs that is dropped in training."""
+    word_scale: float = 0.029
+    """What the given word vectors are multiplied by before training: random ones have variance 1, uniform ±0.05."""
+    update_words: bool = True
+    """Whether training changes the word vectors."""
+
+    def __post_init__(self) -> None:
+        if self.glimpses < 2:
+            raise ConfigError(
+                f"glimpses = {self.glimpses} is too small; use 2 or more, for the first one knows nothing"
+            )
+        for name, count in (("hidden", self.hidden), ("inference", self.inference)):
+            if count < 1:
+                raise ConfigError(f"{name} = {count} is too small; use 1 or more")
+        if not 0 <= self.dropout < 1:
+            raise ConfigError(f"dropout = {self.dropout} is not a share; use 0 or more and less than 1")
+        if not self.word_scale > 0:
+            raise ConfigError(f"word_scale = {self.word_scale} is not positive")
+
+
+class IterativeReader(nn.Module):
+    """Looks at the query, then at the document, T times in turn, and points where it looked last."""
+
+    def __init__(
+        self,
+        config: IterativeConfig,
+        words: Tensor,
+        characters: int,  # noqa: ARG002
+        *,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        """`words` is the word table, `generator` draws the first weights; `characters` are not looked at."""
+        super().__init__()
+        self.config = config
+        self.embed = ScaledEmbedding(words, config.word_scale, update_words=config.update_words)
+        self.dropout = Dropout(config.dropout)
+        self.document_gru, self.query_gru = (
+            BiGRU(words.shape[1], config.hidden, generator=generator) for _ in range(2)
+        )
+        for gru in (self.document_gru, self.query_gru):
+            orthogonal_(gru.recurrent_weight, generator)
+        state, seen = config.inference, 2 * config.hidden
+        self.query_look = Projection(state, seen, bias=True, generator=generator)  # A_q, a_q
+        self.document_look = Projection(state + seen, seen, bias=True, generator=generator)  # A_d, a_d
+        self.query_gate, self.document_gate = (
+            Projection(state + 3 * seen, seen, generator=generator) for _ in range(2)
+        )  # g, g'
+        self.inference = GRUStep(2 * seen, state, generator=generator)
+
+    def forward(self, batch: Batch, *, attention: bool = False) -> PointerOutput:
+        """Log-probabilities of the candidates; with `attention`, also where it looked last."""
+        tokens = self.embed(batch.types)  # (types, E)
+        document = self.dropout(functional.embedding(batch.document, tokens))  # (B, D, E)
+        query = self.dropout(functional.embedding(batch.query, tokens))  # (B, Q, E)
+        document = self.document_gru(document, batch.document_mask)  # (B, D, 2H)  d̃
+        query = self.query_gru(query, batch.query_mask)  # (B, Q, 2H)  q̃
+
+        state = document.new_zeros(len(document), self.config.inference)  # (B, S)  s_0
+        q, scores = self.glimpse(state, query, document, batch)  # (B, 2H)  q_1, (B, D)
+        for _ in range(self.config.glimpses - 1):
+            d = torch.einsum("bd,bdh->bh", masked_softmax(scores, batch.document_mask), document)  # (B, 2H)  d_t
+            joint = self.dropout(torch.cat([state, q, d, q * d], dim=-1))  # (B, S + 6H)
+            r_q, r_d = self.query_gate(joint).sigmoid(), self.document_gate(joint).sigmoid()  # (B, 2H) each
+            state = self.inference(torch.cat([r_q * q, r_d * d], dim=-1), state)  # (B, S)  s_t
+            q, scores = self.glimpse(state, query, document, batch)  # (B, 2H)  q_{t+1}, (B, D)
+
+        log_mass = pointer_mass(scores, batch.document_mask, batch.occurrence)  # (B, C)  log Σ_{i ∈ I(c,d)} d_{i,T}
+        log_probabilities = pointer_sum(scores, batch.occurrence)  # (B, C)  the same, renormalised
+        if not attention:
+            return PointerOutput(log_probabilities, log_mass=log_mass)
+        return PointerOutput(log_probabilities, (), masked_softmax(scores, batch.document_mask), log_mass)
+
+    def glimpse(self, state: Tensor, query: Tensor, document: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
+        """q_t (B, 2H) and the scores of d_{i,t} (B, D), before the softmax, from s_{t−1}."""
+        wanted = self.query_look(self.dropout(state))  # (B, 2H)  A_q s_{t−1} + a_q
+        look = masked_softmax(torch.einsum("bqh,bh->bq", query, wanted), batch.query_mask)  # (B, Q)  q_{i,t}
+        q = torch.einsum("bq,bqh->bh", look, query)  # (B, 2H)  q_t
+        wanted = self.document_look(self.dropout(torch.cat([state, q], dim=-1)))  # (B, 2H)  A_d [s_{t−1} ‖ q_t] + a_d
+        return q, torch.einsum("bdh,bh->bd", document, wanted)

@@ -1,0 +1,183 @@
+"""The LSTM language model that reads the context and then the query.
+
+Felix Hill, Antoine Bordes, Sumit Chopra, Jason Weston: The Goldilocks Principle: Reading Children's Books with Explicit
+Memory Representations. ICLR 2016 ("LSTMs (context + query)").
+
+B examples, D document tokens, Q query tokens, C candidates, S words of the query with a candidate filled in, U distinct
+words of a question, E token embedding, H LSTM units. A candidate c has p(q_1 … q_{ℓ−1}, c, q_{ℓ+1} … q_|q| | d), the
+product of the probabilities of the words of the filled-in query after the document; all words of c are filled in. These
+are renormalised over the candidates that the document has. There is no attention.
+
+The loss is that of a language model: −log p of every word of the document but the first, and of the query with the
+right answer filled in, the mean over all of these words.
+
+Departures, and choices where the paper leaves one:
+- The softmax is over the distinct words of the question (of its document, query and candidates), not over the whole
+  vocabulary, in training and in answering: a word is compared with those that the question has. Over the vocabulary an
+  update would take a hundred times the work; over the words of the batch an answer would depend on its neighbours.
+- Words outside the vocabulary share one row of the softmax.
+- The model is trained on documents and filled-in queries, each from a state of zeros, not on running books.
+- One layer; first weights uniform in ±1/√H, biases zero but for the forget gate's, which is 1. One bias per gate.
+- No dropout unless it is set; it falls on what goes into the LSTM and on what comes out.
+- The marks @begin and @end of the query are words like others: the first parts it from the document.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from gareader.batching import Batch
+from gareader.errors import ConfigError
+from gareader.nn.attention import masked_log_softmax
+from gareader.nn.dropout import Dropout
+from gareader.nn.embedding import TokenEmbedding
+from gareader.readers.output import ReaderOutput
+
+State = tuple[Tensor, Tensor]
+
+
+@dataclass(frozen=True)
+class LSTMLanguageModelConfig:
+    """Settings of an LSTM language model; the paper's for the Children's Book Test, with vectors of width 512."""
+
+    hidden: int = 512
+    """H, LSTM units."""
+    dropout: float = 0.0
+    """Share of what goes into the LSTM and comes out of it that is dropped in training."""
+    update_words: bool = True
+    """Whether training changes the word vectors."""
+
+    def __post_init__(self) -> None:
+        if self.hidden < 1:
+            raise ConfigError(f"hidden = {self.hidden} is too small; use 1 or more")
+        if not 0 <= self.dropout < 1:
+            raise ConfigError(f"dropout = {self.dropout} is not a share; use 0 or more and less than 1")
+
+
+@dataclass(frozen=True)
+class LanguageOutput(ReaderOutput):
+    """What the language model is trained on, beside the answer."""
+
+    log_document: Tensor | None = None
+    """(B,): log p of the document's words after the first."""
+    log_query: Tensor | None = None
+    """(B, C): log p of the query with each candidate filled in, after the document."""
+
+
+class LSTMLanguageModelReader(nn.Module):
+    """Reads the document once, then the query with each candidate in the blank, and asks what surprises it least."""
+
+    def __init__(
+        self,
+        config: LSTMLanguageModelConfig,
+        words: Tensor,
+        characters: int,  # noqa: ARG002
+        *,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        """`words` is the word table, `characters` is not used, `generator` draws the first weights."""
+        super().__init__()
+        self.config = config
+        self.embed = TokenEmbedding(words, None, update_words=config.update_words)
+        self.dropout = Dropout(config.dropout)
+        bound = config.hidden**-0.5
+        self.input_weight, self.recurrent_weight, self.output = (
+            nn.Parameter(torch.empty(shape).uniform_(-bound, bound, generator=generator))
+            for shape in (
+                (words.shape[1], 4 * config.hidden),
+                (config.hidden, 4 * config.hidden),
+                (len(words) + 1, config.hidden),
+            )
+        )  # of the gates in order i, f, g, o; of the softmax
+        self.bias = nn.Parameter(torch.tensor([0.0, 1, 0, 0]).repeat_interleave(config.hidden))
+        self.output_bias = nn.Parameter(torch.zeros(len(words) + 1))
+
+    def forward(self, batch: Batch, *, attention: bool = False) -> LanguageOutput:  # noqa: ARG002
+        """Log-probabilities of the candidates; there is no attention to show."""
+        tokens = self.embed(batch.types)  # (types, E)
+        own = OwnWords(self, batch)  # the softmax
+        states, (h, c) = self.read(tokens[batch.document], batch.document_mask)  # (B, D, H); (B, H) each
+        log_p = own.log_p(states[:, :-1], batch.document[:, 1:])  # (B, D − 1)  log p(d_i | d_1 … d_{i−1})
+        log_document = (log_p * batch.document_mask[:, 1:]).sum(dim=1)  # (B,)
+
+        filled, mask = filled_in(batch)  # (B, C, S)
+        C, S = filled.shape[1:]
+        after = h.repeat_interleave(C, dim=0), c.repeat_interleave(C, dim=0)  # (B · C, H) each: the document is read
+        states, _ = self.read(tokens[filled].flatten(0, 1), mask.flatten(0, 1), after)  # (B · C, S, H)
+        states = torch.cat([after[0].unsqueeze(1), states[:, :-1]], dim=1)  # (B · C, S, H)  before each word
+        log_p = own.log_p(
+            states.view(-1, C * S, states.shape[2]), filled.flatten(1)
+        )  # (B, C · S)  log p(q_i | d, q_<i)
+        log_query = (log_p.view_as(mask) * mask).sum(dim=2)  # (B, C)  log p(q with c | d)
+
+        log_probabilities = masked_log_softmax(log_query, batch.occurrence.any(dim=2))  # (B, C)  log Pr(c|d,q)
+        return LanguageOutput(log_probabilities, log_document=log_document, log_query=log_query)
+
+    def read(self, values: Tensor, mask: Tensor, state: State | None = None) -> tuple[Tensor, State]:
+        """(N, T, E), (N, T) → the state after each word (N, T, H), and after the last with its cell: (N, H) each."""
+        steps = self.dropout(values) @ self.input_weight + self.bias  # (N, T, 4H)
+        h, c = state or (steps.new_zeros(len(steps), self.config.hidden),) * 2  # (N, H) each
+        states = []
+        # Not torch.nn.LSTM: in its backward pass over packed sequences every step's gradient is as large as all steps.
+        for step, real in zip(steps.unbind(dim=1), mask.unsqueeze(2).unbind(dim=1), strict=True):
+            i, f, g, o = (step + h @ self.recurrent_weight).chunk(4, dim=1)
+            cell = f.sigmoid() * c + i.sigmoid() * g.tanh()
+            h, c = torch.where(real, o.sigmoid() * cell.tanh(), h), torch.where(real, cell, c)
+            states.append(h)
+        return torch.stack(states, dim=1), (h, c)
+
+
+class OwnWords:
+    """The softmax over the distinct words of each question."""
+
+    def __init__(self, reader: LSTMLanguageModelReader, batch: Batch) -> None:
+        unknown = len(reader.output) - 1
+        rows = functional.pad(batch.types.known, (0, len(batch.types.unknown)), value=unknown)  # (types,)
+        there = torch.zeros(len(batch.document), len(rows), dtype=torch.bool, device=rows.device)  # (B, types)
+        blank = torch.arange(batch.query.shape[1], device=rows.device) == batch.placeholder.unsqueeze(1)  # (B, Q)
+        for words, mask in (
+            (batch.document, batch.document_mask),
+            (batch.query, batch.query_mask & ~blank),
+            (batch.candidates.flatten(1), batch.candidates_mask.flatten(1)),
+        ):
+            there[mask.nonzero(as_tuple=True)[0], words[mask]] = True
+        counts = there.sum(dim=1, keepdim=True)  # (B, 1)
+        own = there.int().argsort(dim=1, descending=True, stable=True)[:, : int(counts.max())]  # (B, U)
+        self.mask = (torch.arange(own.shape[1], device=own.device) < counts).unsqueeze(1)  # (B, 1, U)
+        self.place = (there.cumsum(dim=1) - 1).clamp(min=0)  # (B, types): where a word stands among its question's
+        self.weight = functional.embedding(rows[own], reader.output).transpose(1, 2)  # (B, H, U)
+        self.bias = reader.output_bias[rows[own]].unsqueeze(1)  # (B, 1, U)
+        self.dropout = reader.dropout
+
+    def log_p(self, states: Tensor, words: Tensor) -> Tensor:
+        """log p of each word, given the state before it: (B, T, H), (B, T) → (B, T)."""
+        logits = self.dropout(states) @ self.weight + self.bias  # (B, T, U)
+        log_softmax: Tensor = logits.masked_fill(~self.mask, -torch.inf).log_softmax(dim=2)
+        return log_softmax.gather(2, self.place.gather(1, words).unsqueeze(2)).squeeze(2)
+
+
+def filled_in(batch: Batch) -> tuple[Tensor, Tensor]:
+    """The query with each candidate in the place of the blank, and which of its words are real: (B, C, S) each."""
+    lengths = batch.candidates_mask.sum(dim=2, keepdim=True)  # (B, C, 1)  words of the candidate
+    blank = batch.placeholder[:, None, None]  # (B, 1, 1)  ℓ
+    width = batch.query.shape[1] - 1 + batch.candidates.shape[2]  # S
+    i = torch.arange(width, device=blank.device).expand(*lengths.shape[:2], -1)  # (B, C, S)
+    behind = (i - lengths + 1).clamp(0, batch.query.shape[1] - 1)
+    from_query = torch.where(i < blank, i.clamp(max=batch.query.shape[1] - 1), behind)
+    from_candidate = (i - blank).clamp(0, batch.candidates.shape[2] - 1)
+    query = batch.query.unsqueeze(1).expand(-1, lengths.shape[1], -1).gather(2, from_query)
+    inside = (i >= blank) & (i < blank + lengths)
+    words = torch.where(inside, batch.candidates.gather(2, from_candidate), query)
+    return words, i < batch.query_mask.sum(dim=1)[:, None, None] - 1 + lengths
+
+
+def language_loss(output: LanguageOutput, batch: Batch) -> Tensor:
+    """−log p of a word of the document or of the query with its answer, the mean over these words in the batch."""
+    if output.log_document is None or output.log_query is None:
+        raise ValueError("the reader gave no log_document and log_query")
+    answer = batch.answer.unsqueeze(1)  # (B, 1)
+    count = batch.candidates_mask.sum(dim=2).gather(1, answer).sum() - 2 * len(answer)  # without first word and blank
+    count = count + batch.document_mask.sum() + batch.query_mask.sum()
+    return -(output.log_document.sum() + output.log_query.gather(1, answer).sum()) / count

@@ -1,0 +1,153 @@
+"""ReasoNet.
+
+Yelong Shen, Po-Sen Huang, Jianfeng Gao, Weizhu Chen:
+ReasoNet: Learning to Stop Reading in Machine Comprehension. KDD 2017 (2016).
+
+B examples, D document tokens, Q query tokens, C candidates, E token embedding, H GRU units per direction, P width of
+the attentions, T steps at most (T_max).
+
+The paper trains with a contrastive reward r over all episodes (t, a): stop at step t with probability stop_t, answer a.
+With b = Σ π r, its gradient Σ π ∇log π (r/b − 1) is ∇b/b − ∇Σπ = ∇log b, because Σ π = 1: maximum likelihood of the
+mixture. So the loss is −log Σ_t stop_t P_t(answer), each P_t with the softmax over all words of the document
+(`mass_loss`). Predictions are the expected distribution, renormalised over the candidates. The document attention is
+the expected one too; there is none from document to query, for each step looks at both separately.
+
+Departures: the answer scores words by a projected cosine, as the authors' program does, but gate and answer of step t
+see s_t, as in the paper, where that program updates the state first. The GRUs' reset gate acts before the product.
+Entities' vectors are not fixed. The query stands between @begin and @end. A word without a pretrained vector has one of
+its own, N(0, 1), from its spelling.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from gareader.batching import Batch
+from gareader.errors import ConfigError
+from gareader.nn.attention import masked_softmax
+from gareader.nn.dropout import Dropout
+from gareader.nn.embedding import TokenEmbedding
+from gareader.nn.first_weights import orthogonal_, uniform_
+from gareader.nn.gru import BiGRU, final_states
+from gareader.nn.gru_step import GRUStep
+from gareader.nn.pointer_sum import masked_logsumexp, pointer_sum
+from gareader.nn.projection import Projection
+from gareader.readers.output import PointerOutput
+
+BOUND = 0.01
+"""First weights that are not recurrent are uniform between −BOUND and BOUND."""
+
+
+@dataclass(frozen=True)
+class ReasoNetConfig:
+    """Settings of a ReasoNet; the defaults are the paper's for CNN."""
+
+    steps: int = 5
+    """T, after which it must answer."""
+    hidden: int = 256
+    """H, GRU units per direction; the state is twice as wide."""
+    projection: int = 384
+    """P, the width in which a state is compared with a word."""
+    sharpness: float = 10.0
+    """γ, what the cosine is multiplied by."""
+    dropout: float = 0.2
+    """Share of the tokens' numbers that is dropped in training."""
+    update_words: bool = True
+    """Whether training changes the word vectors."""
+
+    def __post_init__(self) -> None:
+        if self.steps < 2:
+            raise ConfigError(f"steps = {self.steps} is too small; use 2 or more, or there is nothing to decide")
+        for name, count in (("hidden", self.hidden), ("projection", self.projection)):
+            if count < 1:
+                raise ConfigError(f"{name} = {count} is too small; use 1 or more")
+        if not self.sharpness > 0:
+            raise ConfigError(f"sharpness = {self.sharpness} is not positive")
+        if not 0 <= self.dropout < 1:
+            raise ConfigError(f"dropout = {self.dropout} is not a share; use 0 or more and less than 1")
+
+
+class ReasoNetReader(nn.Module):
+    """Looks at query and document step by step, and decides at each step whether it knows enough to answer."""
+
+    def __init__(
+        self,
+        config: ReasoNetConfig,
+        words: Tensor,
+        characters: int,  # noqa: ARG002
+        *,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        """`words` is the word table, `generator` draws the first weights; `characters` are not looked at."""
+        super().__init__()
+        self.config = config
+        self.embed = TokenEmbedding(words, None, update_words=config.update_words)
+        self.dropout = Dropout(config.dropout)
+        self.gru = BiGRU(words.shape[1], config.hidden, generator=generator)
+        self.controller = GRUStep(4 * config.hidden, 2 * config.hidden, generator=generator)
+        orthogonal_(self.gru.recurrent_weight, generator)
+        for gru in (self.gru, self.controller):
+            uniform_(gru.input_weight, BOUND, generator)
+        width = 2 * config.hidden
+        self.on_query, self.on_document, self.answer = (
+            Likeness(width, config.projection, config.sharpness, generator=generator) for _ in range(3)
+        )
+        self.gate = Projection(width, 1, bias=True, bound=BOUND, generator=generator)  # W_tg, b
+
+    def forward(self, batch: Batch, *, attention: bool = False) -> PointerOutput:
+        """Log-probabilities of the candidates; with `attention`, also where it is expected to point."""
+        log_pointer = self.episodes(batch).logsumexp(dim=1)  # (B, D)  log Σ_t stop_t s_{t,i}
+        log_mass = masked_logsumexp(log_pointer.unsqueeze(1), batch.occurrence)  # (B, C)  log Σ_t stop_t P_t(c)
+        log_probabilities = pointer_sum(log_pointer, batch.occurrence)  # (B, C)  the same, renormalised
+        if not attention:
+            return PointerOutput(log_probabilities, log_mass=log_mass)
+        pointer = log_pointer.masked_fill(~batch.document_mask, -torch.inf).exp()  # (B, D)
+        return PointerOutput(log_probabilities, (), pointer, log_mass)
+
+    def episodes(self, batch: Batch) -> Tensor:
+        """log π (B, T, D): the probability of stopping at step t and then pointing at document token i."""
+        tokens = self.embed(batch.types)  # (types, E)
+        document = self.dropout(functional.embedding(batch.document, tokens))  # (B, D, E)
+        query = self.dropout(functional.embedding(batch.query, tokens))  # (B, Q, E)
+        document = self.gru(document, batch.document_mask)  # (B, D, 2H)  M^doc
+        query = self.gru(query, batch.query_mask)  # (B, Q, 2H)  M^query
+
+        document_keys, query_keys = self.on_document.keys(document), self.on_query.keys(query)  # (B, D, P), (B, Q, P)
+        states = [final_states(query, batch.query_mask)]  # (B, 2H)  s_1
+        for _ in range(self.config.steps - 1):
+            state = states[-1].unsqueeze(1)  # (B, 1, 2H)  s_t
+            query_look = masked_softmax(self.on_query(query_keys, state), batch.query_mask.unsqueeze(1))  # (B, 1, Q)
+            look = masked_softmax(self.on_document(document_keys, state), batch.document_mask.unsqueeze(1))  # (B, 1, D)
+            x = torch.cat([query_look @ query, look @ document], dim=-1).squeeze(1)  # (B, 4H)  x_t
+            states.append(self.controller(x, states[-1]))  # (B, 2H)  s_{t+1}
+        thought = torch.stack(states, dim=1)  # (B, T, 2H)
+
+        gates = self.gate(thought[:, :-1]).squeeze(2)  # (B, T − 1)  p_t, before the sigmoid; the last step stops
+        going = functional.logsigmoid(-gates).cumsum(dim=1)  # (B, T − 1)  log Π_{j≤t} (1 − p_j)
+        log_stop = functional.pad(going, (1, 0)) + functional.pad(functional.logsigmoid(gates), (0, 1))  # (B, T)
+        scores: Tensor = self.answer(self.answer.keys(document), thought)  # (B, T, D)
+        total = masked_logsumexp(scores, batch.document_mask.unsqueeze(1))  # (B, T)
+        return scores + (log_stop - total).unsqueeze(2)
+
+
+class Likeness(nn.Module):
+    """γ cos(W_1 m_i, W_2 s), for every memory m_i and every state s."""
+
+    def __init__(
+        self, width: int, projection: int, sharpness: float, *, generator: torch.Generator | None = None
+    ) -> None:
+        super().__init__()
+        self.sharpness = sharpness
+        self.memory, self.state = (
+            Projection(width, projection, bound=BOUND, generator=generator) for _ in range(2)
+        )  # W_1, W_2
+
+    def keys(self, memory: Tensor) -> Tensor:
+        """W_1 m_i, of length 1: (B, N, 2H) → (B, N, P), once for all steps."""
+        return functional.normalize(self.memory(memory), dim=-1)
+
+    def forward(self, keys: Tensor, states: Tensor) -> Tensor:
+        """(B, N, P), (B, T, 2H) → (B, T, N)."""
+        return self.sharpness * functional.normalize(self.state(states), dim=-1) @ keys.transpose(1, 2)

@@ -1,0 +1,74 @@
+"""Two small questions, a reader with weights far from small, and its words as a transcription takes them."""
+
+import numpy as np
+import torch
+
+from gareader.batching import Collator
+from gareader.examples import Example
+from gareader.vectors import random_vector
+from gareader.vocabulary import Alphabet, Vocabulary
+
+QUESTIONS = [
+    Example(
+        "several words, overlapping, one missing",
+        tuple("Mary Ann met Tom . Ann ran , Tom Thumb did not .".split()),
+        tuple("then @placeholder ran home to Tom .".split()),
+        (("Mary", "Ann"), ("Ann",), ("Tom", "Thumb"), ("Nobody",)),
+        1,
+    ),
+    Example("short", ("x", "y", "x"), ("@placeholder",), (("x",), ("y",)), 0),
+]
+KNOWN = ["@begin", "@placeholder", "@end", "Mary", "Ann", "met", "Tom", ".", "ran"]
+WIDTH, SEED = 5, 11
+
+
+def build(reader_class, config, spread=0.7):
+    """The reader in float64, and its collator."""
+    generator = torch.Generator().manual_seed(1)
+    words = torch.randn(len(KNOWN), WIDTH, dtype=torch.float64, generator=generator)
+    reader = reader_class(config, words, 0, generator=generator).double()
+    for parameter in reader.parameters():  # far from the small initial values, so that every term counts
+        torch.nn.init.normal_(parameter, 0, spread, generator=generator)
+    return reader.eval(), Collator(Vocabulary(KNOWN), Alphabet.of(KNOWN), width=WIDTH, seed=SEED)
+
+
+def vectors(reader, text, scale=1.0):
+    """The word vectors of a text; a word that is not in the table has `scale` times the one of its spelling."""
+    return [
+        reader.embed.words[KNOWN.index(word)].detach().numpy()
+        if word in KNOWN
+        else scale * random_vector(word, WIDTH, SEED).astype(np.float64)
+        for word in text
+    ]
+
+
+def wrapped(question):
+    return ["@begin", *question.query, "@end"]
+
+
+def numbers(parameter):
+    return parameter.detach().numpy()
+
+
+def assert_points(output, b, s):
+    """Row b of the output is what the attention s over its document gives: attention, mass and probabilities."""
+    question = QUESTIONS[b]
+    mass = [
+        sum(s[i] for i, word in enumerate(question.document) if word in candidate) for candidate in question.candidates
+    ]
+    C, D = len(question.candidates), len(question.document)
+    np.testing.assert_allclose(numbers(output.document_attention[b, :D]), s, rtol=1e-9)
+    assert (output.document_attention[b, D:] == 0).all()
+    np.testing.assert_allclose(numbers(output.log_mass[b, :C].exp()), mass, rtol=1e-9, atol=1e-300)
+    probabilities = np.array(mass) / sum(mass)
+    np.testing.assert_allclose(numbers(output.log_probabilities[b, :C].exp()), probabilities, rtol=1e-9, atol=1e-300)
+
+
+def gradients_are_right(reader, batch, loss):
+    """Whether the loss has the gradient of its finite differences, by every weight."""
+    names, values = zip(*((n, p) for n, p in reader.named_parameters() if p.requires_grad), strict=True)
+
+    def run(*parameters):
+        return loss(torch.func.functional_call(reader, dict(zip(names, parameters, strict=True)), (batch,)), batch)
+
+    return torch.autograd.gradcheck(run, values, fast_mode=True)

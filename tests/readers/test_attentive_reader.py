@@ -1,0 +1,100 @@
+"""The whole Attentive Reader against a literal transcription of the paper."""
+
+import numpy as np
+import pytest
+import torch
+
+from gareader.errors import ConfigError
+from gareader.readers.attentive_reader import AttentiveConfig, AttentiveReader
+from gareader.readers.output import answer_loss
+from readers.answering import QUESTIONS, answer, arrays, assert_answers, build, gradients_are_right, vectors, wrapped
+from reference import sigmoid, softmax
+
+
+def lstm(X, W, U, b):
+    h = c = np.zeros(U.shape[1])
+    Y = []
+    for x in X:
+        i, f, g, o = np.split(W @ x + U @ h + b, 4)  # in torch's order
+        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+        h = sigmoid(o) * np.tanh(c)
+        Y.append(h)
+    return Y
+
+
+def bilstm(X, layer):
+    """→y(t) and ←y(t) for every t."""
+    p = arrays(layer.lstm)
+    forward, backward = (
+        [p[f"{name}_l0{way}"] for name in ("weight_ih", "weight_hh", "bias_ih")] for way in ("", "_reverse")
+    )
+    return lstm(X, *forward), lstm(X[::-1], *backward)[::-1]
+
+
+def read(reader, document, query, candidates):
+    p = {name: value.T for name, value in arrays(reader).items()}
+    d_f, d_b = bilstm(vectors(reader, document), reader.document_lstm)
+    q_f, q_b = bilstm(vectors(reader, wrapped(query)), reader.query_lstm)
+    u = np.concatenate([q_f[-1], q_b[0]])
+    y_d = [np.concatenate(pair) for pair in zip(d_f, d_b, strict=True)]
+    m = [np.tanh(p["y_m"] @ y + p["u_m"] @ u) for y in y_d]
+    s = softmax(np.array([(p["m_s"] @ m_t).item() for m_t in m]))
+    r = sum(s_t * y for s_t, y in zip(s, y_d, strict=True))
+    g = np.tanh(p["r_g"] @ r + p["u_g"] @ u)
+    return answer(p["answer.weight"].T, g, document, candidates), s
+
+
+def test_equals_the_paper():
+    reader, collator = build("attentive", attention=3)
+    output = reader(collator(QUESTIONS), attention=True)
+    assert output.hop_attention == ()
+    for b, question in enumerate(QUESTIONS):
+        probabilities, s = read(reader, question.document, question.query, question.candidates)
+        assert_answers(output, b, question, probabilities)
+        got = output.document_attention[b].detach().numpy()
+        np.testing.assert_allclose(got[: len(s)], s, rtol=1e-9)
+        assert (got[len(s) :] == 0).all()
+
+
+def test_gradients_of_the_whole_reader():
+    reader, collator = build("attentive", hidden=2, attention=3)
+    assert gradients_are_right(reader, collator(QUESTIONS), answer_loss)
+
+
+def test_attention_comes_on_request_only():
+    reader, collator = build("attentive")
+    assert reader(collator(QUESTIONS)).document_attention is None
+
+
+def test_dropout_falls_on_the_states():
+    reader, collator = build("attentive", dropout=0.5)
+    batch = collator(QUESTIONS)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        dropped = reader.train()(batch, attention=True)
+    kept = reader.eval()(batch, attention=True)
+    assert not torch.equal(dropped.document_attention, kept.document_attention)
+
+
+def test_first_weights():
+    words = torch.zeros(100, 50)
+    reader = AttentiveReader(AttentiveConfig(scale=0.3), words, 0, generator=torch.Generator().manual_seed(0))
+    assert reader.y_m.shape == (512, 100)
+    assert reader.answer.weight.shape == (101, 512)
+    for weight in (reader.y_m, reader.u_g, reader.answer.weight, reader.query_lstm.lstm.weight_hh_l0):
+        assert weight.std().item() == pytest.approx(0.3, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"hidden": 0}, "hidden = 0 is too small; use 1 or more"),
+        ({"attention": 0}, "attention = 0 is too small; use 1 or more"),
+        ({"dropout": 1.0}, "dropout = 1.0 is not a share"),
+        ({"scale": 0.0}, "scale = 0.0 is not positive"),
+    ],
+)
+def test_impossible_settings(setting, message):
+    with pytest.raises(ConfigError) as error:
+        AttentiveConfig(**setting)
+    assert message in str(error.value)

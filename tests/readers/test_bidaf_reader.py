@@ -1,0 +1,198 @@
+"""BiDAF for cloze questions against its equations, and its windows."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from gareader.batching import Collator
+from gareader.errors import ConfigError
+from gareader.examples import Example
+from gareader.readers.bidaf_reader import BiDAFConfig, BiDAFReader, windows
+from gareader.readers.output import answer_loss
+from gareader.vectors import random_vector
+from gareader.vocabulary import Alphabet, Vocabulary
+from reference import sigmoid, softmax
+
+QUESTIONS = [
+    Example(
+        "several words, overlapping, one missing",
+        tuple("Mary Ann met Tom . Ann ran , Tom Thumb did not run home , and that was all .".split()),
+        tuple("then @placeholder ran home to Tom .".split()),
+        (("Mary", "Ann"), ("Ann",), ("Tom", "Thumb"), ("Nobody",)),
+        1,
+    ),
+    Example("short", ("x", "y", "x"), ("@placeholder",), (("x",), ("y",)), 0),
+]
+KNOWN = ["@begin", "@placeholder", "@end", "Mary", "Ann", "met", "Tom", ".", "ran"]
+WIDTH, SEED = 5, 11
+CONFIG = BiDAFConfig(window=5, hidden=3, dropout=0.0)
+
+
+def build(config=CONFIG):
+    generator = torch.Generator().manual_seed(1)
+    words = torch.randn(len(KNOWN), WIDTH, dtype=torch.float64, generator=generator)
+    alphabet = Alphabet.of(KNOWN)
+    reader = BiDAFReader(config, words, len(alphabet), generator=generator).double()
+    for parameter in reader.parameters():  # far from the small initial values, so that every term counts
+        torch.nn.init.normal_(parameter, 0, 0.3, generator=generator)
+    return reader.eval(), Collator(Vocabulary(KNOWN), alphabet, width=WIDTH, seed=SEED)
+
+
+def bilstm(X, layer):
+    p = {name: value.detach().numpy() for name, value in layer.lstm.named_parameters()}
+    directions = []
+    for order, end in ((X, "_l0"), (X[::-1], "_l0_reverse")):
+        W, U, b, other = (p[name + end] for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
+        h = c = np.zeros(U.shape[1])
+        states = []
+        for x in order:
+            i, f, g, o = np.split(W @ x + b + U @ h + other, 4)
+            c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+            h = sigmoid(o) * np.tanh(c)
+            states.append(h)
+        directions.append(states)
+    return [np.concatenate(pair) for pair in zip(directions[0], directions[1][::-1], strict=True)]
+
+
+def embedded(reader, collator, word):
+    """Word vector beside the character CNN, through two highway layers."""
+    row = collator.vocabulary.get(word)
+    vector = random_vector(word, WIDTH, SEED) if row is None else reader.embed.words[row].detach().numpy()
+    table, filters, bias = (
+        t.detach().numpy() for t in (reader.characters.table, reader.characters.weight, reader.characters.bias)
+    )
+    codes = collator.alphabet.encode(word, 10)
+    nothing = np.zeros(table.shape[1])
+    letters = [nothing, nothing, *(table[code] for code in codes), nothing, nothing]
+    answers = [
+        [max(0, sum(F[:, j] @ letters[n + j] for j in range(5)) + b) for n in range(len(codes))]
+        for F, b in zip(filters, bias, strict=True)
+    ]
+    x = np.concatenate([vector, [max(row) for row in answers]])
+    for layer in reader.highway:
+        weight, bias = layer.weight.detach().numpy(), layer.bias.detach().numpy()
+        n = len(x)
+        new = np.maximum(0, weight[:, :n].T @ x + bias[:n])
+        g = sigmoid(weight[:, n:].T @ x + bias[n:])
+        x = g * new + (1 - g) * x
+    return x
+
+
+def transcribed(reader, collator, question):
+    """Probabilities of the candidates, attention over the document's words, and (place, a_t) of each window's word."""
+    document, candidates = question.document, question.candidates
+    names = {word for words in candidates for word in words}
+    side = reader.config.window // 2
+    cut = [
+        range(max(0, i - side), min(len(document), i + side + 1)) for i, word in enumerate(document) if word in names
+    ]
+    H = [bilstm([embedded(reader, collator, document[i]) for i in places], reader.encode) for places in cut]
+    U = bilstm([embedded(reader, collator, w) for w in ("@begin", *question.query, "@end")], reader.encode)
+    w = np.concatenate([*reader.match.detach().numpy()])
+    flat = [h for window in H for h in window]
+    S = np.array([[w @ np.concatenate([h, u, h * u]) for u in U] for h in flat])
+    a = [softmax(row) for row in S]
+    b = softmax(S.max(axis=1))
+    h_tilde = sum(b_t * h for b_t, h in zip(b, flat, strict=True))
+    G = []
+    for h, a_t in zip(flat, a, strict=True):
+        u_tilde = sum(a_tj * u for a_tj, u in zip(a_t, U, strict=True))
+        G.append(np.concatenate([h, u_tilde, h * u_tilde, h * h_tilde]))
+    M, start = [], 0
+    for places in cut:
+        window = G[start : start + len(places)]
+        start += len(places)
+        for layer in reader.model:
+            window = bilstm(window, layer)
+        M += window
+    w_p = reader.point.detach().numpy()[0]
+    logits = [w_p @ np.concatenate([g, m]) for g, m in zip(G, M, strict=True)]
+    places = [i for window in cut for i in window]
+    masked = np.array([x if document[i] in names else -np.inf for x, i in zip(logits, places, strict=True)])
+    p = softmax(masked)
+    mass = np.array(
+        [sum(p_t for p_t, i in zip(p, places, strict=True) if document[i] in words) for words in candidates]
+    )
+    seen = np.zeros(len(document))
+    for p_t, i in zip(p, places, strict=True):
+        seen[i] += p_t
+    return mass / mass.sum(), seen, list(zip(places, a, strict=True))
+
+
+@pytest.mark.parametrize("window", [1, 5, 19])
+def test_equals_the_paper(window):
+    reader, collator = build(replace(CONFIG, window=window))
+    output = reader(collator(QUESTIONS), attention=True)
+    (hop,) = output.hop_attention
+    for b, question in enumerate(QUESTIONS):
+        D, Q = len(question.document), len(question.query) + 2
+        probabilities, seen, attended = transcribed(reader, collator, question)
+        got = output.log_probabilities[b, : len(probabilities)].exp().detach().numpy()
+        np.testing.assert_allclose(got, probabilities, rtol=1e-9)
+        np.testing.assert_allclose(output.document_attention[b, :D].detach().numpy(), seen, rtol=1e-9)
+        assert (output.document_attention[b, D:] == 0).all()
+        for i in range(D):
+            rows = [a for place, a in attended if place == i] or [np.zeros(Q)]
+            np.testing.assert_allclose(hop[b, i, :Q].detach().numpy(), np.mean(rows, axis=0), rtol=1e-9)
+
+
+def test_windows_stand_around_every_mention():
+    _, collator = build()
+    places, mask = windows(collator(QUESTIONS), 5)
+    got = [[row[real].tolist() for row, real in zip(*pair, strict=True)] for pair in zip(places, mask, strict=True)]
+    mentions = [0, 1, 3, 5, 8, 9]
+    assert got[0] == [list(range(max(0, i - 2), i + 3)) for i in mentions]
+    assert got[1] == [[0, 1, 2]] * 3 + [[]] * 3
+
+
+def test_a_word_outside_every_window_changes_nothing():
+    reader, collator = build()
+
+    def answered(place):
+        document = list(QUESTIONS[0].document)
+        document[place] = "ran"
+        return reader(collator([replace(QUESTIONS[0], document=tuple(document))])).log_probabilities
+
+    plain = reader(collator([QUESTIONS[0]])).log_probabilities
+    for place in range(12, 20):  # Thumb is word 9, and its window ends with word 11
+        assert torch.equal(answered(place), plain)
+    for place in (2, 4, 7, 10, 11):
+        assert not torch.allclose(answered(place), plain, rtol=1e-6)
+
+
+def test_gradients_of_the_whole_reader():
+    reader, collator = build(replace(CONFIG, hidden=2))
+    batch = collator(QUESTIONS)
+    names, values = zip(*((n, p) for n, p in reader.named_parameters() if p.requires_grad), strict=True)
+
+    def run(*weights):
+        output = torch.func.functional_call(reader, dict(zip(names, weights, strict=True)), (batch,))
+        return answer_loss(output, batch)
+
+    assert torch.autograd.gradcheck(run, values, fast_mode=True)
+
+
+def test_sizes_of_the_paper():
+    reader = BiDAFReader(BiDAFConfig(), torch.zeros(1, 100), 50, generator=torch.Generator().manual_seed(0))
+    assert reader.characters.table.shape == (50, 8)
+    assert reader.characters.weight.shape == (100, 8, 5)
+    assert reader.encode.lstm.weight_ih_l0.shape == (400, 200)
+    assert [layer.lstm.input_size for layer in reader.model] == [800, 200]
+    assert reader.point.shape == (1, 1000)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"window": 18}, "window = 18 has no middle; use an odd number, 1 or more"),
+        ({"window": -1}, "window = -1 has no middle"),
+        ({"hidden": 0}, "hidden = 0 is too small; use 1 or more"),
+        ({"dropout": 1.0}, "dropout = 1.0 is not a share"),
+    ],
+)
+def test_impossible_settings(setting, message):
+    with pytest.raises(ConfigError) as error:
+        BiDAFConfig(**setting)
+    assert message in str(error.value)

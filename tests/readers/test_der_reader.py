@@ -1,0 +1,207 @@
+"""The DER Network against a literal transcription of its equations, and what an entity's state does."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+import reference
+from gareader.batching import SPECIAL_WORDS, Collator
+from gareader.errors import ConfigError
+from gareader.examples import Example
+from gareader.readers.der_reader import DERConfig, DERReader
+from gareader.readers.output import answer_loss
+from gareader.vectors import random_vector
+from gareader.vocabulary import Alphabet, Vocabulary
+
+QUESTIONS = [
+    Example(
+        "several words, one shared, one missing, a sentence about nobody",
+        tuple("Mary Ann met Tom . it was late ! Ann ran to Tom Thumb and Ann ? Mary did not".split()),
+        tuple("then @placeholder ran home to Tom and Nobody .".split()),
+        (("Mary", "Ann"), ("Ann",), ("Tom", "Thumb"), ("Nobody",)),
+        1,
+    ),
+    Example("short", ("x", "y", ".", ".", "x"), ("@placeholder",), (("x",), ("y",)), 0),
+]
+KNOWN = [*SPECIAL_WORDS, "Mary", "Ann", "met", "Tom", ".", "ran"]
+E, SEED, SCALE = 4, 11, 0.7
+SMALL = DERConfig(hidden=3, dropout=0.0, word_scale=SCALE)
+
+
+def build(config=SMALL, **collator):
+    generator = torch.Generator().manual_seed(1)
+    words = torch.randn(len(KNOWN), E, dtype=torch.float64, generator=generator)
+    reader = DERReader(config, words, 1, generator=generator).double()
+    for parameter in reader.parameters():  # far from the small initial values, so that every term counts
+        if parameter.requires_grad:
+            torch.nn.init.normal_(parameter, 0, 0.6, generator=generator)
+    return reader, Collator(Vocabulary(KNOWN), Alphabet.of(KNOWN), width=E, seed=SEED, **collator)
+
+
+def lstm(X, layer, suffix):
+    """One direction: i, f, o gates and the candidate g, from torch's stacked matrices."""
+    W, U, b = (
+        getattr(layer.lstm, f"{name}_l0{suffix}").detach().numpy() for name in ("weight_ih", "weight_hh", "bias_ih")
+    )
+    h = c = np.zeros(U.shape[1])
+    H = []
+    for x in X:
+        i, f, g, o = np.split(W @ x + U @ h + b, 4)
+        c = reference.sigmoid(f) * c + reference.sigmoid(i) * np.tanh(g)
+        h = reference.sigmoid(o) * np.tanh(c)
+        H.append(h)
+    return H
+
+
+def bilstm(X, layer):
+    return lstm(X, layer, ""), lstm(X[::-1], layer, "_reverse")[::-1]
+
+
+def transcribed(reader, collator, question):
+    """The probability of every candidate, and the last state of each entity."""
+
+    def embed(word):
+        row = collator.vocabulary.get(word)
+        if row is None:
+            return SCALE * random_vector(word, E, SEED).astype(np.float64)
+        return reader.embed.words[row].detach().numpy()
+
+    def linear(layer, x):
+        W = layer.weight.detach().numpy()
+        return W @ x + (0 if layer.bias is None else layer.bias.detach().numpy())
+
+    entities = [e for e in question.candidates if any(word in e for word in question.document)]
+    s = {e: sum(embed(word) for word in e) / len(e) for e in entities}
+    d = {e: [s[e]] for e in entities}
+
+    def read(words, layer):  # entity tokens are replaced by their state, seen through a layer
+        X = []
+        for word in words:
+            own = [linear(layer, s[e]) for e in entities if word in e]
+            X.append(sum(own) / len(own) if own else embed(word))
+        return X
+
+    sentence = []
+    for place, word in enumerate(question.document):
+        sentence.append(word)
+        if word not in (".", "!", "?") and place < len(question.document) - 1:
+            continue
+        words, sentence = ["@begin", *sentence, "@end"], []
+        positions = {e: [t for t, w in enumerate(words) if w in e] for e in entities}
+        positions = {e: places for e, places in positions.items() if places}
+        if not positions:
+            continue
+        forward, backward = bilstm(read(words, reader.mention), reader.sentence_lstm)
+        for e, places in positions.items():
+            mean = [sum(H[t] for t in places) / len(places) for H in (forward, backward)]
+            context = np.tanh(linear(reader.context, np.concatenate([*mean, forward[-1], backward[0]])))
+            d[e].append(context)
+            s[e] = np.maximum(s[e], context)
+
+    words = ["@begin", *question.query, "@end"]
+    forward, backward = bilstm(read(words, reader.asked_mention), reader.query_lstm)
+    t = words.index("@placeholder")
+    h_q = np.concatenate([forward[t], backward[t], forward[-1], backward[0]])
+    u, q = linear(reader.asked, h_q), linear(reader.cue, h_q)
+    score = {}
+    for e in entities:
+        S = [(linear(reader.weight, np.tanh(linear(reader.memory, d_j) + q)))[0] for d_j in d[e]]
+        a = reference.softmax(np.array(S))
+        v = linear(reader.answer, sum(a_j * d_j for a_j, d_j in zip(a, d[e], strict=True)))
+        if any(word in e for word in question.query):
+            v = v + reader.in_query.detach().numpy()
+        score[e] = u @ v
+    p = dict(zip(entities, reference.softmax(np.array([score[e] for e in entities])), strict=True))
+    return [p.get(e, 0.0) for e in question.candidates], s
+
+
+def states(reader, batch):
+    vectors = reader.embed(batch.types)
+    return reader.read(batch, vectors, vectors)[0]
+
+
+def test_equals_the_paper():
+    reader, collator = build()
+    batch = collator(QUESTIONS)
+    output, last = reader(batch, attention=True), states(reader, batch)
+    for b, question in enumerate(QUESTIONS):
+        probabilities, s = transcribed(reader, collator, question)
+        got = output.log_probabilities[b, : len(question.candidates)].exp().detach().numpy()
+        np.testing.assert_allclose(got, probabilities, rtol=1e-9, atol=1e-300)
+        for c, candidate in enumerate(question.candidates):
+            if candidate in s:
+                np.testing.assert_allclose(last[b, c].detach().numpy(), s[candidate], rtol=1e-9)
+    assert output.hop_attention == ()
+    assert output.document_attention is None
+
+
+def test_a_state_never_decreases_along_the_document():
+    """The documents are read as far as each word that ends a sentence, and then to the end."""
+    reader, collator = build()
+    question = QUESTIONS[0]
+    ends = [i + 1 for i, word in enumerate(question.document) if word in (".", "!", "?")] + [len(question.document)]
+    batch = collator([replace(question, document=question.document[:end]) for end in ends])
+    read = states(reader, batch)  # (4, C, E)
+    first = reader.embed(batch.types)[batch.candidates[0, 1, 0]]  # Ann's
+    assert (read[0, 1] >= first).all()
+    assert (read[1:] >= read[:-1]).all()
+    grown = (read[1:] > read[:-1]).any(dim=-1)  # (3, C)
+    assert not grown[0].any()  # nothing was said of anybody
+    assert grown[1].any()
+    assert not grown[2, 1:].any()  # nothing was said of anybody but Mary
+
+
+def test_what_is_said_of_nobody_is_not_read():
+    reader, collator = build()
+    document = QUESTIONS[0].document
+    without = replace(QUESTIONS[0], document=tuple(w for w in document if w not in ("it", "was", "late", "!")))
+    full, short = (reader(collator([question])).log_probabilities for question in (QUESTIONS[0], without))
+    torch.testing.assert_close(full, short, rtol=1e-12, atol=0)
+
+
+def test_states_begin_at_marks_where_candidates_hide():
+    reader, collator = build(anonymity="permuted", marks=6)
+    one, other = (reader(collator(QUESTIONS, draw=draw)).log_probabilities for draw in (1, 2))
+    assert one.isneginf().equal(other.isneginf())
+    assert not torch.equal(one, other)
+
+
+def test_dropout_falls_on_words_and_leaves_the_first_states():
+    reader, collator = build(replace(SMALL, dropout=0.5))
+    batch = collator(QUESTIONS)
+    vectors = reader.embed(batch.types)
+    torch.testing.assert_close(
+        reader.read(batch, vectors, vectors * 0)[1][:, :, 0], reader.read(batch, vectors, vectors)[1][:, :, 0]
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        dropped = reader.train()(batch).log_probabilities
+    assert not torch.equal(dropped, reader.eval()(batch).log_probabilities)
+
+
+def test_gradients_of_the_whole_reader():
+    reader, collator = build(replace(SMALL, hidden=2))
+    batch = collator(QUESTIONS)
+    names, values = zip(*((n, p) for n, p in reader.named_parameters() if p.requires_grad), strict=True)
+
+    def run(*parameters):
+        output = torch.func.functional_call(reader, dict(zip(names, parameters, strict=True)), (batch,))
+        return answer_loss(output, batch)
+
+    assert torch.autograd.gradcheck(run, values, fast_mode=True)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"hidden": 0}, "hidden = 0 is too small; use 1 or more"),
+        ({"dropout": 1.0}, "dropout = 1.0 is not a share"),
+        ({"word_scale": 0.0}, "word_scale = 0.0 is not positive"),
+    ],
+)
+def test_impossible_settings(setting, message):
+    with pytest.raises(ConfigError) as error:
+        DERConfig(**setting)
+    assert message in str(error.value)

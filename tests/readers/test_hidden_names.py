@@ -1,0 +1,78 @@
+"""Readers that answer from a vocabulary, where candidates hide behind marks: names do not matter, places do."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from gareader.anonymity import mark
+from gareader.batching import SPECIAL_WORDS, Collator
+from gareader.examples import PLACEHOLDER, Example
+from gareader.readers import READERS
+from gareader.vocabulary import Alphabet, Vocabulary
+
+MARKS = 6
+VOCABULARY = Vocabulary([*SPECIAL_WORDS, *map(mark, range(MARKS)), *"Ann Ben Cora met and then left .".split()])
+ALPHABET = Alphabet.of(VOCABULARY)
+QUESTION = Example(
+    "7",
+    tuple("Ann met Ben and Cora . then Ben left .".split()),
+    ("then", PLACEHOLDER, "left", "Ann", "."),
+    (("Cora",), ("Ben",), ("Ann",)),
+    1,
+)
+RENAMED = {"Ann": "Zoë", "Ben": "Ann", "Cora": "Yusuf"}
+
+every_reader = pytest.mark.parametrize("name", ["deep-lstm", "attentive", "impatient", "stanford"])
+
+
+def renamed(words):
+    return tuple(RENAMED.get(word, word) for word in words)
+
+
+OTHER = replace(
+    QUESTION,
+    document=renamed(QUESTION.document),
+    query=renamed(QUESTION.query),
+    candidates=tuple(map(renamed, QUESTION.candidates)),
+)
+
+
+def probabilities(name, example, anonymity, draw=0):
+    generator = torch.Generator().manual_seed(0)
+    words = torch.randn(len(VOCABULARY), 8, generator=generator)
+    reader = READERS[name].reader(READERS[name].config(hidden=8), words, len(ALPHABET), generator=generator)
+    collate = Collator(VOCABULARY, ALPHABET, width=8, seed=1, anonymity=anonymity, marks=MARKS)
+    with torch.no_grad():
+        return reader.eval()(collate([example], draw)).log_probabilities[0]
+
+
+@every_reader
+@pytest.mark.parametrize("anonymity", ["permuted", "ordered"])
+def test_names_behind_marks_do_not_matter(name, anonymity):
+    for draw in range(3):
+        assert torch.equal(probabilities(name, QUESTION, anonymity, draw), probabilities(name, OTHER, anonymity, draw))
+
+
+@every_reader
+def test_names_in_sight_matter(name):
+    assert not torch.equal(probabilities(name, QUESTION, "none"), probabilities(name, OTHER, "none"))
+
+
+@every_reader
+def test_permuted_marks_change_with_the_draw_and_ordered_ones_do_not(name):
+    permuted, again = (probabilities(name, QUESTION, "permuted", draw) for draw in (0, 1))
+    assert not torch.equal(permuted, again)
+    assert torch.equal(probabilities(name, QUESTION, "ordered", 0), probabilities(name, QUESTION, "ordered", 1))
+
+
+@every_reader
+def test_the_answers_are_the_rows_of_the_marks(name):
+    """Only the marks that the question shows get a gradient in W."""
+    generator = torch.Generator().manual_seed(0)
+    words = torch.randn(len(VOCABULARY), 8, generator=generator)
+    reader = READERS[name].reader(READERS[name].config(hidden=8), words, len(ALPHABET), generator=generator)
+    batch = Collator(VOCABULARY, ALPHABET, width=8, seed=1, anonymity="ordered", marks=MARKS)([QUESTION])
+    READERS[name].loss(reader(batch), batch).backward()
+    taught = reader.answer.weight.grad.abs().sum(dim=1).nonzero().flatten().tolist()
+    assert taught == [VOCABULARY.get(mark(number)) for number in range(3)]

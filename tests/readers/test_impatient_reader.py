@@ -1,0 +1,114 @@
+"""The whole Impatient Reader against a literal transcription of the paper."""
+
+import numpy as np
+import pytest
+import torch
+
+from gareader.errors import ConfigError
+from gareader.readers.impatient_reader import ImpatientConfig
+from gareader.readers.output import answer_loss
+from readers.answering import QUESTIONS, answer, arrays, assert_answers, build, gradients_are_right, vectors, wrapped
+from reference import sigmoid, softmax
+
+
+def lstm(X, W, U, b):
+    h = c = np.zeros(U.shape[1])
+    Y = []
+    for x in X:
+        i, f, g, o = np.split(W @ x + U @ h + b, 4)  # in torch's order
+        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+        h = sigmoid(o) * np.tanh(c)
+        Y.append(h)
+    return Y
+
+
+def bilstm(X, layer):
+    """y(t) = →y(t) ‖ ←y(t) for every t."""
+    p = arrays(layer.lstm)
+    forward, backward = (
+        [p[f"{name}_l0{way}"] for name in ("weight_ih", "weight_hh", "bias_ih")] for way in ("", "_reverse")
+    )
+    return [np.concatenate(pair) for pair in zip(lstm(X, *forward), lstm(X[::-1], *backward)[::-1], strict=True)]
+
+
+def read(reader, document, query, candidates):
+    p = {name: value.T for name, value in arrays(reader).items()}
+    y_d = bilstm(vectors(reader, document), reader.document_lstm)
+    y_q = bilstm(vectors(reader, wrapped(query)), reader.query_lstm)
+    H = len(y_q[0]) // 2
+    u = np.concatenate([y_q[-1][:H], y_q[0][H:]])
+    r, looks = p["r_0"], []
+    for y_i in y_q:
+        m = [np.tanh(p["d_m"] @ y_t + p["r_m"] @ r + p["q_m"] @ y_i) for y_t in y_d]
+        s = softmax(np.array([(p["m_s"] @ m_t).item() for m_t in m]))
+        r = sum(s_t * y_t for s_t, y_t in zip(s, y_d, strict=True)) + np.tanh(p["r_r"] @ r)
+        looks.append(s)
+    g = np.tanh(p["r_g"] @ r + p["q_g"] @ u)
+    return answer(p["answer.weight"].T, g, document, candidates), np.array(looks)
+
+
+def test_equals_the_paper():
+    reader, collator = build("impatient", attention=3)
+    output = reader(collator(QUESTIONS), attention=True)
+    (hop,) = output.hop_attention
+    for b, question in enumerate(QUESTIONS):
+        D, Q = len(question.document), len(question.query) + 2
+        probabilities, looks = read(reader, question.document, question.query, question.candidates)
+        assert_answers(output, b, question, probabilities)
+        np.testing.assert_allclose(hop[b, :D, :Q].detach().numpy(), looks.T, rtol=1e-9)
+        np.testing.assert_allclose(output.document_attention[b, :D].detach().numpy(), looks[-1], rtol=1e-9)
+        assert (hop[b, D:] == 0).all()
+        assert (hop[b, :, Q:] == 0).all()
+
+
+def test_gradients_of_the_whole_reader():
+    reader, collator = build("impatient", hidden=2, attention=3)
+    assert gradients_are_right(reader, collator(QUESTIONS), answer_loss)
+
+
+def test_attention_comes_on_request_only():
+    reader, collator = build("impatient")
+    output = reader(collator(QUESTIONS))
+    assert (output.hop_attention, output.document_attention) == ((), None)
+
+
+def test_a_masked_query_token_keeps_r():
+    reader, _ = build("impatient")
+    generator = torch.Generator().manual_seed(2)
+    document, query = (torch.randn(2, n, 8, dtype=torch.float64, generator=generator) for n in (5, 4))
+    everything = torch.ones(2, 5, dtype=torch.bool)
+    for gone in (0, 2, 3):
+        mask = torch.ones(2, 4, dtype=torch.bool)
+        mask[0, gone] = False
+        left = [i for i in range(4) if i != gone]
+        r, s = reader.look(document, query, everything, mask)
+        shorter, looks = reader.look(document[:1], query[:1, left], everything[:1], mask[:1, left])
+        torch.testing.assert_close(r[:1], shorter)
+        torch.testing.assert_close(s[:1, :, left], looks)
+        assert (s[0, :, gone] == 0).all()
+        torch.testing.assert_close(s[1].sum(dim=0), torch.ones(4, dtype=torch.float64))  # the neighbour looks as ever
+
+
+def test_dropout_falls_on_the_states():
+    reader, collator = build("impatient", dropout=0.5)
+    batch = collator(QUESTIONS)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        dropped = reader.train()(batch, attention=True)
+    kept = reader.eval()(batch, attention=True)
+    assert not torch.equal(dropped.document_attention, kept.document_attention)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"hidden": 0}, "hidden = 0 is too small; use 1 or more"),
+        ({"attention": 0}, "attention = 0 is too small; use 1 or more"),
+        ({"dropout": -0.1}, "dropout = -0.1 is not a share"),
+        ({"scale": -1.0}, "scale = -1.0 is not positive"),
+    ],
+)
+def test_impossible_settings(setting, message):
+    with pytest.raises(ConfigError) as error:
+        ImpatientConfig(**setting)
+    assert message in str(error.value)

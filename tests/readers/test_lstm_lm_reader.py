@@ -1,0 +1,146 @@
+"""The LSTM language model against its equations: probabilities of words, multiplied."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+
+from gareader.batching import Collator
+from gareader.errors import ConfigError
+from gareader.examples import PLACEHOLDER, Example
+from gareader.readers.lstm_lm_reader import (
+    LanguageOutput,
+    LSTMLanguageModelConfig,
+    LSTMLanguageModelReader,
+    filled_in,
+    language_loss,
+)
+from gareader.vectors import random_vector
+from gareader.vocabulary import Alphabet, Vocabulary
+from reference import sigmoid, softmax
+
+QUESTIONS = [
+    Example(
+        "several words, overlapping, one missing",
+        tuple("Mary Ann met Tom . Ann ran , Tom Thumb did not .".split()),
+        tuple("then @placeholder ran home to Tom .".split()),
+        (("Mary", "Ann"), ("Ann",), ("Tom", "Thumb"), ("Nobody",)),
+        0,
+    ),
+    Example("short", ("x",), (PLACEHOLDER,), (("x",), ("y",)), 0),
+]
+KNOWN = ["@begin", PLACEHOLDER, "@end", "Mary", "Ann", "met", "Tom", ".", "ran"]
+WIDTH, SEED = 5, 11
+
+
+def build(hidden=4):
+    generator = torch.Generator().manual_seed(1)
+    words = torch.randn(len(KNOWN), WIDTH, dtype=torch.float64, generator=generator)
+    config = LSTMLanguageModelConfig(hidden=hidden)
+    reader = LSTMLanguageModelReader(config, words, 0, generator=generator).double()
+    for parameter in reader.parameters():  # far from the small initial values, so that every term counts
+        torch.nn.init.normal_(parameter, 0, 0.7, generator=generator)
+    return reader.eval(), Collator(Vocabulary(KNOWN), Alphabet.of(KNOWN), width=WIDTH, seed=SEED)
+
+
+def word_probabilities(reader, collator, question, text):
+    """p(w_t | w_1 … w_{t−1}) for t = 2 …, among the distinct words of the question."""
+    W, U, b = (t.detach().numpy() for t in (reader.input_weight, reader.recurrent_weight, reader.bias))
+    texts = (question.document, ("@begin", *question.query, "@end"), *question.candidates)
+    own = sorted({word for words in texts for word in words} - {PLACEHOLDER})
+    rows = [len(KNOWN) if collator.vocabulary.get(word) is None else collator.vocabulary.get(word) for word in own]
+    weight, bias = reader.output.detach().numpy(), reader.output_bias.detach().numpy()
+    h = c = np.zeros(weight.shape[1])
+    result = []
+    for word, following in pairwise(text):
+        row = collator.vocabulary.get(word)
+        x = random_vector(word, WIDTH, SEED) if row is None else reader.embed.words[row].detach().numpy()
+        i, f, g, o = np.split(x @ W + h @ U + b, 4)
+        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+        h = sigmoid(o) * np.tanh(c)
+        distribution = softmax(np.array([weight[row] @ h + bias[row] for row in rows]))
+        result.append(distribution[own.index(following)])
+    return result
+
+
+def filled(question, candidate):
+    blank = question.query.index(PLACEHOLDER)
+    return ("@begin", *question.query[:blank], *candidate, *question.query[blank + 1 :], "@end")
+
+
+def test_a_candidate_has_the_product_of_the_words_of_the_filled_in_query():
+    reader, collator = build()
+    output = reader(collator(QUESTIONS), attention=True)
+    for b, question in enumerate(QUESTIONS):
+        D = len(question.document)
+        products = []
+        for candidate in question.candidates:
+            p = word_probabilities(reader, collator, question, question.document + filled(question, candidate))
+            products.append(np.prod(p[D - 1 :]))  # of @begin, of the query's words and of @end
+        n = len(products)
+        np.testing.assert_allclose(output.log_query[b, :n].exp().detach().numpy(), products, rtol=1e-9)
+        present = np.array([not set(words).isdisjoint(question.document) for words in question.candidates])
+        expected = np.where(present, products, 0) / np.sum(np.array(products)[present])
+        np.testing.assert_allclose(output.log_probabilities[b, :n].exp().detach().numpy(), expected, rtol=1e-9)
+    assert output.document_attention is None
+    assert output.hop_attention == ()
+
+
+def test_the_loss_is_the_mean_over_all_words_of_documents_and_queries_with_their_answers():
+    reader, collator = build()
+    batch = collator(QUESTIONS)
+    logs = []
+    for question in QUESTIONS:
+        text = question.document + filled(question, question.candidates[question.answer])
+        logs += list(np.log(word_probabilities(reader, collator, question, text)))
+    assert language_loss(reader(batch), batch).item() == pytest.approx(-np.mean(logs), rel=1e-9)
+    with pytest.raises(ValueError, match="no log_document"):
+        language_loss(LanguageOutput(torch.zeros(1, 2)), batch)
+
+
+def test_queries_are_filled_in_whole():
+    _, collator = build()
+    batch = collator(QUESTIONS)
+    words, mask = filled_in(batch)
+    spelling = {}  # of each type
+    for b, question in enumerate(QUESTIONS):
+        spelling |= dict(zip(batch.document[b].tolist(), question.document, strict=False))
+        spelling |= dict(zip(batch.query[b].tolist(), ("@begin", *question.query, "@end"), strict=False))
+        for c, candidate in enumerate(question.candidates):
+            spelling |= dict(zip(batch.candidates[b, c].tolist(), candidate, strict=False))
+    for b, question in enumerate(QUESTIONS):
+        for c, candidate in enumerate(question.candidates):
+            got = tuple(spelling[word] for word in words[b, c][mask[b, c]].tolist())
+            assert got == filled(question, candidate)
+
+
+def test_gradients_of_the_loss_and_of_the_answer():
+    reader, collator = build(hidden=2)
+    batch = collator(QUESTIONS)
+    names, values = zip(*((n, p) for n, p in reader.named_parameters() if p.requires_grad), strict=True)
+
+    def run(*weights):
+        output = torch.func.functional_call(reader, dict(zip(names, weights, strict=True)), (batch,))
+        return language_loss(output, batch), torch.nn.functional.nll_loss(output.log_probabilities, batch.answer)
+
+    assert torch.autograd.gradcheck(run, values, fast_mode=True)
+
+
+def test_first_weights():
+    words, generator = torch.zeros(7, 512), torch.Generator().manual_seed(0)
+    reader = LSTMLanguageModelReader(LSTMLanguageModelConfig(), words, 0, generator=generator)
+    assert reader.output.shape == (8, 512)
+    for weight in (reader.output, reader.input_weight, reader.recurrent_weight):
+        assert weight.abs().max().item() == pytest.approx(512**-0.5, rel=0.01)
+    assert reader.bias.view(4, 512).mean(dim=1).tolist() == [0, 1, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [({"hidden": 0}, "hidden = 0 is too small; use 1 or more"), ({"dropout": 1.0}, "dropout = 1.0 is not a share")],
+)
+def test_impossible_settings(setting, message):
+    with pytest.raises(ConfigError) as error:
+        LSTMLanguageModelConfig(**setting)
+    assert message in str(error.value)
