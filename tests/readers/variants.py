@@ -73,7 +73,7 @@ CHANGES = {
 
 LEARNING = {
     # Where each candidate stands once, an answer that is named, not pointed at, teaches nothing before attention finds
-    # it, and the other way round: these learn pairs alone, from larger first weights, as sixteen numbers a word are few.
+    # it, and the other way round: these learn pairs alone, from larger first weights: sixteen numbers a word are few.
     "deep-lstm": {"corpus": pairs.corpus, "updates": 300, "settings": {"scale": 0.5}},
     "attentive": {"corpus": pairs.corpus, "settings": {"scale": 0.5}},
     "impatient": {"corpus": pairs.corpus, "updates": 200, "settings": {"scale": 0.5}},

@@ -80,11 +80,8 @@ class AttentiveReader(nn.Module):
 
         self.document_lstm = BiLSTM(token, config.hidden, generator=generator, scale=config.scale)
         self.query_lstm = BiLSTM(token, config.hidden, generator=generator, scale=config.scale)
-        self.y_m, self.u_m, self.m_s = (
-            weight(states, units),
-            weight(states, units),
-            weight(units, 1),
-        )  # W_ym, W_um, w_ms
+        self.y_m, self.u_m = weight(states, units), weight(states, units)  # W_ym, W_um
+        self.m_s = weight(units, 1)  # w_ms
         self.r_g, self.u_g = weight(states, states), weight(states, states)  # W_rg, W_ug
         self.answer = AnswerWords(len(words), states, generator=generator, scale=config.scale)  # W
         self.dropout = Dropout(config.dropout)

@@ -144,8 +144,7 @@ class PeepholeLSTM(nn.Module):
             keep, new, out = torch.split(gates, [2, 1, 1], dim=1)
             f, i = torch.addcmul(keep, early, c).sigmoid().chunk(2, dim=1)  # (B, 1, H) each  f(t, k), i(t, k)
             c = torch.addcmul(f * c, i, new.tanh())  # (B, 1, H)  c(t, k)
-            h = (torch.addcmul(out, late, c).sigmoid() * c.tanh()).squeeze(
-                1
-            )  # (B, H)  h(t, k) = o(t, k) ⊙ tanh c(t, k)
+            o = torch.addcmul(out, late, c).sigmoid()  # (B, 1, H)  o(t, k)
+            h = (o * c.tanh()).squeeze(1)  # (B, H)  h(t, k)
             states.append(h)
         return torch.stack(states)
