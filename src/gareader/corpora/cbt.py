@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from itertools import accumulate, chain, count
+from itertools import accumulate, count
 from pathlib import Path
 
 from gareader.corpora.checked import Words, checked
@@ -86,6 +86,7 @@ class _Window:
     def __init__(self) -> None:
         self.texts: list[str] = []
         self.lengths: list[int] = []
+        self.words: list[str] = []
         self.document: Words = ()
 
     def moved_to(self, texts: list[str]) -> Words:
@@ -96,10 +97,13 @@ class _Window:
         kept = len(self.texts) - gone
         if texts[:kept] != self.texts[gone:]:
             gone, kept = len(self.texts), 0
-        new = [words(text) for text in texts[kept:]]
-        self.document = self.document[sum(self.lengths[:gone]) :] + tuple(chain.from_iterable(new))
-        self.lengths = self.lengths[gone:] + [len(sentence) for sentence in new]
+        del self.words[: sum(self.lengths[:gone])], self.lengths[:gone]
+        for text in texts[kept:]:
+            new = words(text)
+            self.words += new
+            self.lengths.append(len(new))
         self.texts = texts
+        self.document = tuple(self.words)
         return self.document
 
 

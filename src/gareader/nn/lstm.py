@@ -2,7 +2,6 @@
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 
 class BiLSTM(nn.Module):
@@ -23,8 +22,20 @@ class BiLSTM(nn.Module):
             weight.requires_grad = not name.startswith("bias_hh")
 
     def forward(self, sequence: Tensor, mask: Tensor) -> Tensor:
-        """(B, T, inputs), (B, T) → (B, T, 2 hidden), zeros behind the end; every sequence has a real step."""
-        lengths = mask.sum(dim=1).cpu()
-        packed = pack_padded_sequence(sequence, lengths, batch_first=True, enforce_sorted=False)
-        states, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=mask.shape[1])
-        return states
+        """(B, T, inputs), (B, T) → (B, T, 2 hidden), zeros behind the end.
+
+        Each direction reads by itself, the second every sequence from its own end: torch's packed sequences would do
+        the same, but their gradient is as large as all steps at each of them.
+        """
+        places = torch.arange(mask.shape[1], device=mask.device)
+        turned = torch.where(mask, mask.sum(dim=1, keepdim=True) - 1 - places, places)  # (B, T)
+        rows = torch.arange(len(mask), device=mask.device).unsqueeze(1)  # (B, 1)
+        forward = self.direction(sequence, "")  # (B, T, hidden)
+        backward = self.direction(sequence[rows, turned], "_reverse")[rows, turned]  # (B, T, hidden)
+        return torch.cat([forward, backward], dim=-1) * mask.unsqueeze(-1)
+
+    def direction(self, sequence: Tensor, name: str) -> Tensor:
+        """One direction's states, from the first step on."""
+        weights = [getattr(self.lstm, f"{kind}_l0{name}") for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")]
+        zero = sequence.new_zeros(1, len(sequence), self.lstm.hidden_size)
+        return torch.lstm(sequence, (zero, zero), weights, True, 1, 0.0, self.training, False, True)[0]
