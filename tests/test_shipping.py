@@ -12,6 +12,7 @@ from gareader.checkpoint import VOCABULARY, WEIGHTS, Checkpoint, load, save
 from gareader.errors import CheckpointError
 from gareader.examples import PLACEHOLDER, Example
 from gareader.predictor import Predictor
+from gareader.readers import READERS
 from gareader.readers.gated_attention_reader import GatedAttentionConfig, GatedAttentionReader
 from gareader.shipping import slim, without_folders
 from gareader.vectors import word_table
@@ -114,3 +115,19 @@ def test_the_notes_do_not_say_where_files_lay(vectors):
     assert without_folders({"settings": {"data": {"vector_width": 100}, "reader": {}}}) == {
         "settings": {"data": {"vector_width": 100}, "reader": {}}
     }
+
+
+@pytest.mark.parametrize("name", [name for name, kind in READERS.items() if kind.row_per_word])
+def test_a_reader_that_answers_with_words_keeps_them_all(vectors, name):
+    table = word_table(WORDS, vectors, width=12, seed=3)
+    alphabet = Alphabet.of(table.vocabulary)
+    kind = READERS[name]
+    config = kind.config(hidden=6, update_words=False)
+    reader = kind.reader(
+        config, torch.from_numpy(table.matrix), len(alphabet), generator=torch.Generator().manual_seed(1)
+    )
+    collator = Collator(table.vocabulary, alphabet, width=12, seed=3, pretrained=table.pretrained)
+    before = Checkpoint(name, reader, collator)
+    torch.testing.assert_close(answers(slim(before)), answers(before), rtol=0, atol=0.05)
+    with pytest.raises(CheckpointError, match="other weights of this reader belong to its words"):
+        slim(before, vectors)

@@ -25,7 +25,8 @@ def slim(checkpoint: Checkpoint, vectors: Path | None = None) -> Checkpoint:
     """
     state, collator = checkpoint.reader.state_dict(), checkpoint.collator
     config: Any = checkpoint.reader.config
-    if not config.update_words:
+    bound = READERS[checkpoint.name].row_per_word or collator.anonymity != "none"  # to the vocabulary as it is
+    if not config.update_words and not bound:
         words = _pretrained(checkpoint) if vectors is None else _all_words(checkpoint, vectors)
         state[TABLE] = torch.from_numpy(words.matrix)
         collator = Collator(
@@ -39,7 +40,8 @@ def slim(checkpoint: Checkpoint, vectors: Path | None = None) -> Checkpoint:
             marks=collator.marks,
         )
     elif vectors is not None:
-        raise CheckpointError("training has changed the word vectors of this reader; pack it without a vector file")
+        why = "other weights of this reader belong to its words" if bound else "training has changed its word vectors"
+        raise CheckpointError(f"{why}, so no word can be added; pack it without a vector file")
     rounded = unpack(pack(state))
     reader = READERS[checkpoint.name].reader(config, rounded[TABLE], len(collator.alphabet))
     reader.load_state_dict(rounded)

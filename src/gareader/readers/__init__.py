@@ -35,23 +35,25 @@ class Kind:
     """The dataclass of its settings."""
     loss: Callable[[Any, Batch], Tensor] = answer_loss
     """What training makes small, from its output and the batch."""
+    row_per_word: bool = False
+    """Whether weights beside the word table have a row for each word of the vocabulary."""
 
 
 READERS = {
     "gated-attention": Kind(GatedAttentionReader, GatedAttentionConfig),
-    "deep-lstm": Kind(DeepLSTMReader, DeepLSTMConfig),
-    "attentive": Kind(AttentiveReader, AttentiveConfig),
-    "impatient": Kind(ImpatientReader, ImpatientConfig),
+    "deep-lstm": Kind(DeepLSTMReader, DeepLSTMConfig, row_per_word=True),
+    "attentive": Kind(AttentiveReader, AttentiveConfig, row_per_word=True),
+    "impatient": Kind(ImpatientReader, ImpatientConfig, row_per_word=True),
     "memory": Kind(MemoryReader, MemoryConfig, window_loss),
     "attention-sum": Kind(AttentionSumReader, AttentionSumConfig, mass_loss),
     "der": Kind(DERReader, DERConfig),
-    "stanford": Kind(StanfordReader, StanfordConfig),
+    "stanford": Kind(StanfordReader, StanfordConfig, row_per_word=True),
     "iterative": Kind(IterativeReader, IterativeConfig, mass_loss),
     "epireader": Kind(EpiReader, EpiReaderConfig, epireader_loss),
     "aoa": Kind(AoAReader, AoAConfig, mass_loss),
     "reasonet": Kind(ReasoNetReader, ReasoNetConfig, mass_loss),
     "nse": Kind(NSEReader, NSEConfig, mass_loss),
     "bidaf": Kind(BiDAFReader, BiDAFConfig),
-    "lstm-lm": Kind(LSTMLanguageModelReader, LSTMLanguageModelConfig, language_loss),
+    "lstm-lm": Kind(LSTMLanguageModelReader, LSTMLanguageModelConfig, language_loss, row_per_word=True),
 }
 """The readers by the names that `reader.name` takes."""
