@@ -13,7 +13,7 @@ test: .venv/installed-dev
 	.venv/bin/ruff check .
 	.venv/bin/mypy
 	.venv/bin/lint-imports
-	.venv/bin/python -m pytest
+	.venv/bin/python -m pytest -n auto --dist loadfile
 
 format: .venv/installed-dev
 	.venv/bin/ruff format .

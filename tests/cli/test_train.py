@@ -155,7 +155,7 @@ def test_a_full_disk(whole, tmp_path, gareader):
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ("train.sead=3", "train.sead is no setting; did you mean 'seed'? known: "),
+        ("train.sed=3", "train.sed is no setting; did you mean 'seed'? known: "),
         ("trian.seed=3", "[trian] is no section; did you mean 'train'? known: data, reader, train"),
         ("reader.name=gated-atention", "reader.name = 'gated-atention' is not known; did you mean 'gated-attention'?"),
         ("reader.gate=multipli", "reader.gate = 'multipli' is not known; did you mean 'multiply'?"),
