@@ -61,7 +61,8 @@ def attention_figure(prediction: Prediction) -> "Figure":
     """For each mention of a candidate: its attention over the query after every hop, then its final share."""
     seen, example = prediction.attention, prediction.example
     if seen is None:
-        raise GareaderError("this prediction was made without attention; answer the question one by one")
+        way_out = "answer the question one by one, with a reader that has attention to show (docs/readers.md)"
+        raise GareaderError(f"this prediction was made without attention; {way_out}")
     every = mentions(example)
     if not every:
         raise GareaderError(f"{example.id}: no candidate occurs in the document, so there is nothing to draw")
