@@ -15,10 +15,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gareader import corpora, store
+from gareader import corpora
 from gareader.errors import CorpusError, StoreError
 from gareader.examples import PLACEHOLDER, Example
-from gareader.store import PreparedCorpus, is_prepared, prepare, read_examples
+from gareader.store import PreparedCorpus, encoding, is_prepared, layout, prepare, read_examples, writing
 
 PROJECT = Path(__file__).parents[1]
 CBT = Path(__file__).parent / "data" / "cbt.txt"
@@ -51,7 +51,7 @@ def examples(draw):
 @given(examples(), st.sampled_from([1, 30, 1 << 21]))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_prepare_then_read(tmp_path, monkeypatch, examples, words_per_batch):
-    monkeypatch.setattr(store, "WORDS_PER_BATCH", words_per_batch)
+    monkeypatch.setattr(encoding, "WORDS_PER_BATCH", words_per_batch)
     corpus = prepare(iter(examples), tmp_path / "corpus.arrow")
     assert list(corpus) == examples
     assert [corpus[i] for i in reversed(range(len(corpus)))] == examples[::-1]
@@ -74,19 +74,19 @@ def test_prepare_then_read(tmp_path, monkeypatch, examples, words_per_batch):
     ],
 )
 def test_words_shared_with_the_document_before(before, document, known):
-    assert store._overlap(tuple(before), tuple(document)) == known
+    assert encoding.overlap(tuple(before), tuple(document)) == known
 
 
 def test_neighbouring_windows_are_encoded_once(tmp_path):
     text = tuple(f"w{i}" for i in range(1000))
     windows = [Example(str(i), text[i : i + 500], (PLACEHOLDER,), (("w1",), ("w2",)), 0) for i in range(100)]
-    (rows,) = store._batches([*windows, windows[-1]])
+    (rows,) = encoding.batches([*windows, windows[-1]])
     assert sum(new for _, _, new, *_ in rows.rows) == 599
     assert list(prepare(windows, tmp_path / "corpus.arrow")) == windows
 
 
 def test_a_sequence(tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "WORDS_PER_BATCH", 1)
+    monkeypatch.setattr(encoding, "WORDS_PER_BATCH", 1)
     corpus = prepare(EXAMPLES, tmp_path / "corpus.arrow")
     assert corpus[-1] == SECOND
     assert corpus[np.int64(0)] == FIRST
@@ -115,7 +115,7 @@ def test_real_questions(shared_data, tmp_path):
     assert len(corpus) == 2000
     assert list(corpus) == list(corpora.read(path))
     began = time.perf_counter()
-    assert PreparedCorpus.open(corpus.path)[1999].document
+    assert PreparedCorpus.open(tmp_path / "corpus.arrow")[1999].document
     assert time.perf_counter() - began < 1
     times = []
     for start in range(5):
@@ -128,8 +128,9 @@ def test_real_questions(shared_data, tmp_path):
 def test_read_examples_takes_prepared_and_other_files(tmp_path):
     prepare(corpora.read(CBT), tmp_path / "corpus.arrow")
     assert is_prepared(tmp_path / "corpus.arrow")
+    assert is_prepared(tmp_path)
     assert not is_prepared(CBT)
-    assert not is_prepared(tmp_path)
+    assert not is_prepared(CBT.parent)
     assert list(read_examples(tmp_path / "corpus.arrow")) == list(read_examples(CBT)) == list(corpora.read(CBT))
     with pytest.raises(CorpusError, match="ROOT"):
         list(read_examples(CBT, format="wdw"))
@@ -151,20 +152,20 @@ def out_of_space(*arguments):
 
 @pytest.mark.parametrize("before", [None, b"what was there"])
 def test_an_interruption_leaves_nothing_behind(tmp_path, monkeypatch, before):
-    monkeypatch.setattr(store, "WORDS_PER_BATCH", 100)
+    monkeypatch.setattr(encoding, "WORDS_PER_BATCH", 100)
     path = tmp_path / "corpus.arrow"
     if before:
         path.write_bytes(before)
     with pytest.raises(KeyboardInterrupt):
         prepare(interrupted(), path)
-    monkeypatch.setattr(store, "_write_prepared", out_of_space)
+    monkeypatch.setattr(writing, "_write", out_of_space)
     with pytest.raises(StoreError, match=r"corpus\.arrow: the disk is full; preparing takes up to twice the room"):
         prepare(EXAMPLES, path)
     assert [file.read_bytes() for file in tmp_path.iterdir()] == ([before] if before else [])
 
 
 def test_a_disk_that_takes_no_more(tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "WORDS_PER_BATCH", 1000)
+    monkeypatch.setattr(encoding, "WORDS_PER_BATCH", 1000)
     allowed = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, allowed[1]))
     try:
@@ -206,7 +207,7 @@ def arrow(schema, path, columns=None):
 
 def other_version(path):
     schema = PreparedCorpus.open(path) and pa.ipc.open_file(str(path)).schema
-    arrow(schema.with_metadata({store._VERSION_KEY: b"7"}), path)
+    arrow(schema.with_metadata({layout.VERSION_KEY: b"7"}), path)
 
 
 @pytest.mark.parametrize(
@@ -218,7 +219,7 @@ def other_version(path):
         (lambda path: path.write_bytes(path.read_bytes()[:-100]), "is cut off; copy or prepare it again"),
         (lambda path: path.write_bytes(b"ARROW1" + bytes(50) + b"ARROW1"), "is damaged .*; copy or prepare it again"),
         (lambda path: arrow(pa.schema({"id": pa.string()}), path), "an Arrow file, but not a prepared corpus"),
-        (lambda path: arrow(pa.schema({"id": pa.string()}, {store._VERSION_KEY: b"1"}), path), "its columns are not"),
+        (lambda path: arrow(pa.schema({"id": pa.string()}, {layout.VERSION_KEY: b"1"}), path), "its columns are not"),
         (other_version, "reads version 1 of prepared corpora, not version 7; prepare the corpus again, or update"),
     ],
 )
@@ -260,12 +261,13 @@ MEMORY = """
 import sys, time, threading, random
 from gareader import store
 from gareader.examples import PLACEHOLDER, Example
+from gareader.store import encoding
 
 def anonymous():
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) / 1024 for line in status if line.startswith("RssAnon"))
 
-store.WORDS_PER_BATCH = 1 << 16
+encoding.WORDS_PER_BATCH = 1 << 16
 count, path = int(sys.argv[1]), sys.argv[2]
 chance = random.Random(1)
 text = tuple(f"w{chance.randrange(5000)}" for _ in range(20000))

@@ -8,6 +8,7 @@ import time
 from dataclasses import asdict, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -84,8 +85,9 @@ def test_metrics_hold_what_was_measured(corpus, tmp_path):
     validations = [line for line in lines if "validation_accuracy" in line]
     assert [line["step"] for line in updates] == [4, 8, 12, 16, 20]
     assert [line["step"] for line in validations] == [7, 14, 20]
-    places, measured = "step epoch examples", "loss accuracy gradient_norm padding learning_rate examples_per_second"
-    assert updates[-1].keys() == {*places.split(), *measured.split()}
+    places, timed = "step epoch examples".split(), ["waiting", "examples_per_second"]
+    measured = "loss accuracy gradient_norm padding learning_rate".split()
+    assert updates[-1].keys() == {*places, *timed, *measured}
     assert updates[0]["examples"] == 4 * 32
     assert updates[0]["learning_rate"] == 0.01
     assert {"validation_loss", "validation_interval", "validation_recall"} < validations[0].keys()
@@ -237,15 +239,19 @@ def test_a_loss_that_is_no_number_stops_with_the_examples(corpus, tmp_path):
     assert before == {name: (tmp_path / "run" / name).read_bytes() for name in (STATE, METRICS)}
 
 
-def test_examples_without_their_answer_are_left_out_and_counted():
+def test_examples_without_their_answer_are_left_out_and_counted(corpus, tmp_path):
     good = synthetic.corpus(3, seed=0)
     lost = Example("lost", ("x", "y"), (PLACEHOLDER,), (("Ann",), ("x",)), 0)
     unknown = replace(good[0], answer=None)
-    chosen, left_out = usable([good[0], lost, good[1], unknown, good[2]], 1.0, 0)
-    assert chosen.tolist() == [0, 2, 4]
-    assert left_out == 2
+    some, none = ([good[0], lost, good[1], unknown, good[2]], [lost])
+    for name, examples in (("some", some), ("none", none)):
+        prepare(examples, tmp_path / name)
+    settings = experiment(corpus)
+    run = replace(settings, data=replace(settings.data, train=str(tmp_path / "some"))).run(tmp_path / "run")
+    assert list(run.training) == good
+    assert run.checkpoint.notes["left_out"] == 2
     with pytest.raises(TrainingError, match="no training question has its answer"):
-        usable([lost], 1.0, 0)
+        replace(settings, data=replace(settings.data, train=str(tmp_path / "none"))).run(tmp_path / "other")
 
 
 @pytest.mark.parametrize("optimiser", ["sgd", "rmsprop", "adadelta"])
@@ -265,8 +271,8 @@ def test_patience(corpus, tmp_path):
 
 
 def test_a_fraction_is_chosen_by_the_seed():
-    examples = synthetic.corpus(40, seed=0)
-    first, again, other = (usable(examples, 0.5, seed)[0].tolist() for seed in (1, 1, 2))
+    answerable = np.ones(40, bool)
+    first, again, other = (usable(answerable, 0.5, seed).tolist() for seed in (1, 1, 2))
     assert len(first) == 20
     assert first == again != other
 

@@ -63,6 +63,12 @@ class Batch:
     candidates_mask: Tensor
     """(B, C, W)"""
 
+    def to(self, device: torch.device) -> "Batch":
+        """The same on another device."""
+        types = Types(**{name: tensor.to(device) for name, tensor in vars(self.types).items()})
+        others = {name: tensor.to(device) for name, tensor in vars(self).items() if name != "types"}
+        return Batch(types, **others)
+
 
 class Collator:
     """Turns Examples into a Batch, for a reader that knows a vocabulary and an alphabet."""

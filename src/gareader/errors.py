@@ -52,6 +52,10 @@ class BuildError(GareaderError):
     """A corpus that cannot be made from these texts."""
 
 
+class WorkerError(GareaderError):
+    """A process that was to help and is gone."""
+
+
 class QuestionError(GareaderError):
     """A question the reader cannot answer."""
 

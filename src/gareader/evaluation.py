@@ -1,11 +1,13 @@
 """How well a reader answers a corpus: accuracy with its interval, loss, and recall."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import exp, inf, log
 from typing import Any
 
-from gareader.examples import Prediction
+from gareader.distributed import Group
+from gareader.examples import Example, Prediction
+from gareader.predictor import WINDOW, Predictor
 from gareader.significance import wilson_interval
 
 RECALL_AT = (2, 3, 5)
@@ -67,6 +69,19 @@ class Tally:
             answer_not_in_document=self.answer_missing,
             no_candidate_in_document=self.all_missing,
         )
+
+
+def answers(
+    predictor: Predictor, examples: Sequence[Example], group: Group, *, batch_size: int = 32
+) -> Iterator[Prediction]:
+    """The answers to the examples, in their order, from all processes together: each reads its share of them."""
+    window = WINDOW * batch_size * group.size
+    for start in range(0, len(examples), window):
+        some = examples[start : start + window]
+        mine = predictor.answer_many(some[group.rank :: group.size], batch_size=batch_size)
+        shares = group.everyones([prediction.log_probabilities for prediction in mine])
+        for number, example in enumerate(some):
+            yield Prediction(example, shares[number % group.size][number // group.size])
 
 
 def evaluate(predictions: Iterable[Prediction]) -> Report:

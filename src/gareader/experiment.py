@@ -14,6 +14,7 @@ from gareader.anonymity import WAYS, mark
 from gareader.batching import SPECIAL_WORDS, Collator
 from gareader.checkpoint import Checkpoint
 from gareader.config import Table, from_table
+from gareader.distributed import ALONE, Group
 from gareader.errors import ConfigError, GareaderError, TrainingError, did_you_mean
 from gareader.examples import Example
 from gareader.files import written_whole
@@ -94,27 +95,35 @@ class Experiment:
         *,
         resume: bool = False,
         watch: Callable[[Iterable[Example], str], Iterable[Example]] = lambda examples, label: examples,
+        group: Group = ALONE,
     ) -> Run:
-        """Make everything ready in `folder`; with `resume`, at the place where the run there was left."""
+        """Make everything ready in `folder`; with `resume`, at the place where the run there was left.
+
+        Where several processes train together, all call this.
+        """
         before = {*folder.iterdir()} if folder.exists() else set()
-        self.claim(folder, resume)
+        if group.first:
+            self.claim(folder, resume)
         try:
-            return self.made_ready(folder, resume, watch)
+            return self.made_ready(folder, resume, watch, group)
         except GareaderError:
-            if not resume:  # a run that could not begin must not stand in the way of the next try
+            if not resume and group.first:  # a run that could not begin must not stand in the way of the next try
                 for path in {*folder.iterdir()} - before:
                     path.unlink()
             raise
 
     def made_ready(
-        self, folder: Path, resume: bool, watch: Callable[[Iterable[Example], str], Iterable[Example]]
+        self, folder: Path, resume: bool, watch: Callable[[Iterable[Example], str], Iterable[Example]], group: Group
     ) -> Run:
         """Corpora prepared, reader built, and the state read back."""
-        training = self.corpus(self.data.train, folder / "train.arrow", resume, watch)
-        validation = self.corpus(self.data.validation, folder / "validation.arrow", resume, watch)
-        chosen, left_out = usable(
-            watch(training, "choosing the training questions"), self.train.fraction, self.train.seed
-        )
+        with group.in_turn():  # what the first process prepares, the others find, or prepare on their own machine
+            folder.mkdir(parents=True, exist_ok=True)
+            again = resume or not group.first
+            training = self.corpus(self.data.train, folder / "train.arrow", again, watch)
+            validation = self.corpus(self.data.validation, folder / "validation.arrow", again, watch)
+        answerable = training.answerable()
+        chosen = usable(answerable, self.train.fraction, self.train.seed)
+        left_out = len(answerable) - int(answerable.sum())
         checkpoint = self.untrained(training, validation, {"settings": self.table(), "left_out": left_out})
         run = Run(
             folder,
@@ -123,6 +132,7 @@ class Experiment:
             Chosen(training, chosen),
             self.validation_sample(validation),
             training.document_lengths[chosen],
+            group=group,
         )
         if resume:
             run.load_state()
@@ -133,7 +143,8 @@ class Experiment:
         file, settings = folder / SETTINGS, self.table()
         if resume:
             try:
-                before = json.loads(file.read_text(encoding="utf-8"))
+                # read as settings, so that one that did not exist when the run began has its default
+                before = Experiment.from_table(json.loads(file.read_text(encoding="utf-8"))).table()
             except (OSError, ValueError):
                 raise TrainingError(f"{folder}: there is no run to resume here; begin it without --resume") from None
             if before != settings:
@@ -155,10 +166,10 @@ class Experiment:
             out.write(json.dumps(settings, indent=2, ensure_ascii=False) + "\n")
 
     def corpus(
-        self, path: str, prepared: Path, resume: bool, watch: Callable[[Iterable[Example], str], Iterable[Example]]
+        self, path: str, prepared: Path, again: bool, watch: Callable[[Iterable[Example], str], Iterable[Example]]
     ) -> PreparedCorpus:
         """The corpus, memory-mapped: as it is if it is prepared, else prepared once in the run folder."""
-        if resume and prepared.exists():
+        if again and prepared.exists():
             return PreparedCorpus.open(prepared)
         examples = read_examples(path)
         if isinstance(examples, PreparedCorpus):

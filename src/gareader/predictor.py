@@ -69,9 +69,11 @@ class Predictor:
 
     def predict(self, examples: Sequence[Example], *, attention: bool = False) -> list[Prediction]:
         """The answers to a few questions, read as one batch."""
+        device = next(self.reader.parameters()).device
         with torch.inference_mode():
-            output = self.reader(self.collator(examples), attention=attention)
-            others = [self.reader(self.collator(examples, draw)) for draw in range(-1, -self.permutations, -1)]
+            output = self.reader(self.collator(examples).to(device), attention=attention)
+            draws = range(-1, -self.permutations, -1)
+            others = [self.reader(self.collator(examples, draw).to(device)) for draw in draws]
             rows = torch.stack([each.log_probabilities for each in (output, *others)])
             mean = rows.logsumexp(dim=0) - log(self.permutations) if others else rows[0]
         predictions = []
@@ -80,8 +82,8 @@ class Predictor:
             if output.document_attention is not None:
                 query = (BEGIN, *example.query, END)
                 D, Q = len(example.document), len(query)
-                hops = tuple(hop[b, :D, :Q].numpy() for hop in output.hop_attention)
-                seen = Attention(query, hops, output.document_attention[b, :D].numpy())
+                hops = tuple(hop[b, :D, :Q].cpu().numpy() for hop in output.hop_attention)
+                seen = Attention(query, hops, output.document_attention[b, :D].cpu().numpy())
             prediction = Prediction(example, tuple(row[: len(example.candidates)]), seen)
             predictions.append(prediction.tempered(self.temperature))
         return predictions

@@ -19,6 +19,9 @@ OPTIMISERS: dict[str, Callable[["TrainConfig", Any], torch.optim.Optimizer]] = {
 }
 """By the names that `train.optimiser` takes."""
 
+DEVICES = ("auto", "cpu", "cuda")
+PRECISIONS = ("float32", "bf16")
+
 WORDS = "embed.words"
 """The name of the word table among a reader's weights."""
 
@@ -67,6 +70,14 @@ class TrainConfig:
     """Validate on this many questions, chosen by the seed; on all if not given."""
     log_every: int = 50
     """Updates between two lines of metrics."""
+    accumulate: int = 1
+    """Slices in which a process computes its part of a batch, one after the other: less memory, the same update."""
+    device: str = "auto"
+    """cpu, cuda, or auto: a GPU if there is one; of several processes on a machine each takes its own."""
+    precision: str = "float32"
+    """float32, or bf16 for the matrix products where the hardware has it; weights and their updates stay float32."""
+    compile: bool = False
+    """Whether torch.compile makes the reader faster; it takes a while to begin."""
     threads: int | None = None
     """Threads for tensors; all cores if not given. Small readers are faster with one."""
 
@@ -74,7 +85,13 @@ class TrainConfig:
         if self.optimiser not in OPTIMISERS:
             known = did_you_mean(self.optimiser, OPTIMISERS)
             raise ConfigError(f"optimiser = {self.optimiser!r} is not known; {known}")
-        for name in ("batch_size", "steady", "max_epochs", "patience", "validate_every", "log_every"):
+        if self.device not in DEVICES:
+            raise ConfigError(f"device = {self.device!r} is not known; {did_you_mean(self.device, DEVICES)}")
+        if self.precision not in PRECISIONS:
+            raise ConfigError(
+                f"precision = {self.precision!r} is not known; {did_you_mean(self.precision, PRECISIONS)}"
+            )
+        for name in ("batch_size", "accumulate", "steady", "max_epochs", "patience", "validate_every", "log_every"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} = {getattr(self, name)} is too small; use 1 or more")
         for name in ("momentum", "word_decay"):

@@ -2,10 +2,11 @@
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from math import isfinite
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -19,8 +20,10 @@ from torch import Tensor
 
 from gareader.batching import Batch, length_batches
 from gareader.checkpoint import Checkpoint, recover_folder, save
+from gareader.distributed import ALONE, Group
+from gareader.engine import Engine
 from gareader.errors import CheckpointError, TrainingError
-from gareader.evaluation import Report, evaluate
+from gareader.evaluation import Report, answers, evaluate
 from gareader.examples import Example
 from gareader.predictor import Predictor
 from gareader.readers import READERS
@@ -50,7 +53,11 @@ class Position:
 
 
 class Run:
-    """One training run, in a folder of its own."""
+    """One training run, in a folder of its own.
+
+    Several processes may do it together: each computes its part of every batch, all make the same updates, and the
+    first one alone writes.
+    """
 
     def __init__(
         self,
@@ -61,6 +68,7 @@ class Run:
         validation: Sequence[Example],
         lengths: NDArray[np.int32],
         *,
+        group: Group = ALONE,
         on_metrics: Callable[[dict[str, Any]], None] = lambda metrics: None,
     ) -> None:
         """`checkpoint` is the reader to train, `lengths` the document lengths of the training examples."""
@@ -71,9 +79,10 @@ class Run:
         self.training = training
         self.validation = validation
         self.lengths = lengths
+        self.group = group
         self.on_metrics = on_metrics
+        self.engine = Engine(READERS[checkpoint.name], self.reader, config, group)
         self.weights = {name: p for name, p in self.reader.named_parameters() if p.requires_grad}
-        self.loss = READERS[checkpoint.name].loss
         self.optimiser = config.optimiser_of(self.weights)
         self.averages = {} if config.average is None else {name: w.detach().clone() for name, w in self.weights.items()}
         self.position = Position()
@@ -95,12 +104,11 @@ class Run:
         begun = monotonic() - self.position.seconds
         while not self.position.finished:
             batches = length_batches(self.lengths, self.config.batch_size, seed=[self.config.seed, self.position.epoch])
-            for members, batch in self.prefetched(batches[self.position.batch :]):
-                now = monotonic() - begun
-                self.position = replace(self.position, seconds=now)
-                self.window.append(self.update(members, batch))
+            for members, slices in self.prefetched(batches[self.position.batch :]):
+                self.position = replace(self.position, seconds=self.group.from_first(monotonic() - begun))
+                self.window.append(self.update(members, slices))
                 last = self.position.batch == len(batches)
-                late = self.config.max_minutes is not None and now >= 60 * self.config.max_minutes
+                late = self.config.max_minutes is not None and self.position.seconds >= 60 * self.config.max_minutes
                 logs = self.position.step % self.config.log_every == 0 or last or late
                 validates = self.position.step % self.config.validate_every == 0 or last or late
                 if logs:
@@ -112,19 +120,20 @@ class Run:
                     self.end_epoch()
                 if late:
                     self.position = replace(self.position, finished=True)
-                stopped = stop()
+                stopped = any(self.group.everyones(stop()))
                 if logs or validates or stopped:
                     self.save_state()
                 if late or stopped:
                     return self.position
         return self.position
 
-    def prefetched(self, batches: Sequence[NDArray[np.int64]]) -> Iterator[tuple[list[Example], Batch]]:
-        """The batches, each made ready while the one before is computed."""
+    def prefetched(self, batches: Sequence[NDArray[np.int64]]) -> Iterator[tuple[NDArray[np.int64], list[Batch]]]:
+        """The batches as this process's slices, each made ready while the one before is computed."""
 
-        def ready(indices: NDArray[np.int64]) -> tuple[list[Example], Batch]:
-            examples = [self.training[int(i)] for i in indices]
-            return examples, self.checkpoint.collator(examples, draw=1 + self.position.epoch)
+        def ready(members: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[Batch]]:
+            draw = 1 + self.position.epoch
+            slices = self.engine.slices(members)
+            return members, [self.checkpoint.collator([self.training[i] for i in part], draw=draw) for part in slices]
 
         with ThreadPoolExecutor(1) as worker:
             upcoming = None
@@ -135,39 +144,28 @@ class Run:
             if upcoming is not None:
                 yield upcoming.result()
 
-    def update(self, examples: list[Example], batch: Batch) -> dict[str, float]:
+    def update(self, members: NDArray[np.int64], slices: list[Batch]) -> dict[str, float]:
         """One step of the optimiser; returns what was measured on the way."""
         position, config = self.position, self.config
         rate = config.rate(position.epoch, self.share_done)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
         self.reader.train()
-        # What dropout drops depends on the seed and the step alone, so a resumed run drops the same.
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed((config.seed << 32) + position.step)
-            output = self.reader(batch)
-        loss = self.loss(output, batch)
         self.optimiser.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        norm = config.clipped(self.weights)
-        if not (loss.isfinite() and norm.isfinite()):
-            names = ", ".join(example.id for example in examples)
+        measured = self.engine.gradients(slices, len(members), position.step)
+        norm = config.clipped(self.weights).item()
+        if not (isfinite(measured.loss) and isfinite(norm)):
+            names = ", ".join(self.training[i].id for i in members)
             raise TrainingError(
-                f"the loss is {loss.item()} and the gradient's norm {norm.item()} at update {position.step + 1}; "
+                f"the loss is {measured.loss} and the gradient's norm {norm} at update {position.step + 1}; "
                 f"nothing was overwritten. Look at these examples, or lower train.learning_rate: {names}"
             )
         self.optimiser.step()
         self.follow()
         self.position = replace(
-            position, batch=position.batch + 1, step=position.step + 1, examples=position.examples + len(examples)
+            position, batch=position.batch + 1, step=position.step + 1, examples=position.examples + len(members)
         )
-        return {
-            "loss": loss.item(),
-            "accuracy": (output.log_probabilities.argmax(dim=1) == batch.answer).float().mean().item(),
-            "gradient_norm": norm.item(),
-            "padding": 1 - batch.document_mask.float().mean().item(),
-            "learning_rate": rate,
-        }
+        return {**asdict(measured), "gradient_norm": norm, "learning_rate": rate}
 
     def follow(self) -> None:
         """Move the averages a little towards the weights; at first quickly, so that the first weights are forgotten."""
@@ -206,12 +204,13 @@ class Run:
                     position, best_accuracy=report.accuracy, best_step=position.step, best_epoch=position.epoch
                 )
                 notes = {**self.checkpoint.notes, "validation": asdict(report), "trained": asdict(self.position)}
-                save(replace(self.checkpoint, notes=notes), self.folder / BEST)
+                if self.group.first:
+                    save(replace(self.checkpoint, notes=notes), self.folder / BEST)
 
     def measured(self) -> Report:
         """The reader as it is now, on the validation questions."""
         predictor = Predictor(self.reader, self.checkpoint.collator)
-        return evaluate(predictor.answer_many(self.validation, batch_size=self.config.batch_size))
+        return evaluate(answers(predictor, self.validation, self.group, batch_size=self.config.batch_size))
 
     def end_epoch(self) -> None:
         """Go to the next epoch, or finish: after the last, or when there was no new best for too long."""
@@ -222,6 +221,8 @@ class Run:
 
     def log(self, measured: dict[str, Any]) -> None:
         """Append a line to the metrics."""
+        if not self.group.first:
+            return
         position = self.position
         line = {"step": position.step, "epoch": position.epoch + 1, "examples": position.examples, **measured}
         line["examples_per_second"] = round(position.examples / max(position.seconds, 1e-9), 2)
@@ -235,19 +236,34 @@ class Run:
             raise CheckpointError(problem) from error
         self.on_metrics(line)
 
-    def save_state(self) -> None:
-        """Write the state beside the old one, then put it in its place: a torn write leaves the old one usable."""
+    def state(self) -> dict[str, Tensor]:
+        """The weights, the optimiser's numbers for each, and the averages, by name."""
         tensors: dict[str, Tensor] = {}
         for name, weight in self.weights.items():
             tensors[f"weights/{name}"] = weight.detach()
             for key, value in self.optimiser.state.get(weight, {}).items():
                 if value is not None:  # a momentum that is not used
                     tensors[f"optimiser/{key}/{name}"] = value
-        tensors |= {f"average/{name}": value for name, value in self.averages.items()}
+        return tensors | {f"average/{name}": value for name, value in self.averages.items()}
+
+    def set_state(self, tensors: Mapping[str, Tensor]) -> None:
+        """Go back to these."""
+        self.set_weights({name: tensors[f"weights/{name}"] for name in self.weights})
+        self.averages = {name: tensors[f"average/{name}"].to(self.engine.device) for name in self.averages}
+        for entry, tensor in tensors.items():
+            kind, _, rest = entry.partition("/")
+            if kind == "optimiser":
+                key, _, name = rest.partition("/")
+                self.optimiser.state[self.weights[name]][key] = tensor.to(self.engine.device)
+
+    def save_state(self) -> None:
+        """Write the state beside the old one, then put it in its place: a torn write leaves the old one usable."""
+        if not self.group.first:
+            return
         target, new = self.folder / STATE, self.folder / f".{STATE}.new"
         try:
             save_file(
-                tensors,
+                self.state(),
                 new,
                 metadata={"position": json.dumps(asdict(self.position)), "window": json.dumps(self.window)},
             )
@@ -262,30 +278,35 @@ class Run:
             ) from error
 
     def load_state(self) -> None:
-        """Go back to the saved state, and to the metrics of that moment."""
+        """Go back to the saved state, and to the metrics of that moment; the first process tells the others."""
+        position, window, tensors = self.saved_state() if self.group.first else ({}, [], {})
+        self.position = Position(**self.group.from_first(position))
+        self.window = self.group.from_first(window)
+        if tensors := self.group.tensors_from_first(tensors):
+            self.set_state(tensors)
+
+    def saved_state(self) -> tuple[dict[str, Any], list[dict[str, float]], dict[str, Tensor]]:
+        """What is in the run's folder: nothing, if the run was killed before it had written a state."""
         recover_folder(self.folder / BEST)
         path = self.folder / STATE
-        if not path.exists():  # killed before the first state: begin anew
+        if not path.exists():
             (self.folder / METRICS).unlink(missing_ok=True)
-            return
+            return {}, [], {}
         try:
             with safe_open(path, framework="pt") as file:
-                self.position = Position(**json.loads(file.metadata()["position"]))
-                self.window = json.loads(file.metadata()["window"])
-                self.set_weights({name: file.get_tensor(f"weights/{name}") for name in self.weights})
-                self.averages = {name: file.get_tensor(f"average/{name}") for name in self.averages}
-                for entry in file.keys():  # noqa: SIM118
-                    kind, _, rest = entry.partition("/")
-                    if kind == "optimiser":
-                        key, _, name = rest.partition("/")
-                        self.optimiser.state[self.weights[name]][key] = file.get_tensor(entry)
+                position = json.loads(file.metadata()["position"])
+                window = json.loads(file.metadata()["window"])
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            self.set_state(tensors)
+            Position(**position)
         except (SafetensorError, KeyError, TypeError, RuntimeError, ValueError) as error:
             raise CheckpointError(
                 f"{path}: this state does not fit the run ({error}); were settings changed since? "
                 "Resume with the settings of the run, or begin a new one in another folder"
             ) from error
         with (self.folder / METRICS).open("ab") as metrics:
-            metrics.truncate(self.position.metrics_bytes)
+            metrics.truncate(position["metrics_bytes"])
+        return position, window, tensors
 
 
 def averages(window: list[dict[str, float]]) -> dict[str, float]:
@@ -294,23 +315,12 @@ def averages(window: list[dict[str, float]]) -> dict[str, float]:
     return {**means, "learning_rate": window[-1]["learning_rate"]}
 
 
-def usable(examples: Iterable[Example], fraction: float, seed: int) -> tuple[NDArray[np.int64], int]:
-    """Which examples to train on, and how many were left out because their answer is not in their document."""
-    able = []
-    total = 0
-    for example in examples:
-        if trainable(example):
-            able.append(total)
-        total += 1
-    if not able:
+def usable(answerable: NDArray[np.bool_], fraction: float, seed: int) -> NDArray[np.int64]:
+    """The examples to train on: a share of those whose answer is in their document, chosen by the seed."""
+    able = np.flatnonzero(answerable)
+    if not len(able):
         raise TrainingError("no training question has its answer in its document; look at it with gareader describe")
-    chosen = np.array(able, dtype=np.int64)
-    if fraction < 1:
-        count = max(1, round(fraction * len(able)))
-        chosen = np.sort(np.random.default_rng(seed).permutation(chosen)[:count])
-    return chosen, total - len(able)
-
-
-def trainable(example: Example) -> bool:
-    """Whether the answer is known and in the document."""
-    return example.answer is not None and not set(example.document).isdisjoint(example.candidates[example.answer])
+    if fraction == 1:
+        return able
+    count = max(1, round(fraction * len(able)))
+    return np.sort(np.random.default_rng(seed).permutation(able)[:count])

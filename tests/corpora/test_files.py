@@ -14,7 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from writers import read_all, write_cbt, write_jsonl, write_question_files, write_who_did_what
 
+from gareader import corpora
 from gareader.corpora import CORPORA, read, recognise
+from gareader.corpora.files import WHOLE
 from gareader.errors import CorpusError
 from gareader.examples import Example
 
@@ -204,3 +206,40 @@ def test_whatever_is_in_a_file_only_corpus_errors_come_of_it(format: str, start:
         except CorpusError:
             return  # nothing at all could be read
     assert len(kept) + len(bad) > 0
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("size", [1, 300, 1000, 10**6])
+def test_a_file_in_stretches_is_the_file(tmp_path: Path, size: int, mark: str, end: str) -> None:
+    path = tmp_path / "cbt.txt"
+    path.write_text(mark + (DATA / "cbt.txt").read_text(encoding="utf-8") * 3, encoding="utf-8", newline=end)
+    found = list(corpora.spans(path, size))
+    assert found[0].start == len(mark.encode())
+    assert [span.end for span in found] == [*(span.start for span in found[1:]), path.stat().st_size]
+    assert (len(found) > 1) == (size < 10**6)
+    together = [example for span in found for example in corpora.read(path, span=span)]
+    assert together == list(corpora.read(path))
+
+
+def test_stretches_of_json_lines_know_their_lines(tmp_path: Path) -> None:
+    path = tmp_path / "own.jsonl"
+    row = '{"document": "Tom met Ann", "query": "who @placeholder", "candidates": ["Tom", "Ann"]}\n'
+    path.write_text(row * 5 + "{broken\n" + row, encoding="utf-8")
+    bad: list[CorpusError] = []
+    spans = list(corpora.spans(path, 1))
+    assert len(spans) > 3
+    ids = [example.id for span in spans for example in corpora.read(path, span=span, on_bad=bad.append)]
+    assert ids == [f"own:{line}" for line in (1, 2, 3, 4, 5, 7)]
+    assert [error.line for error in bad] == [6]
+
+
+@pytest.mark.parametrize("name", ["cbt.txt.xz", "folder"])
+def test_what_cannot_be_cut_is_one_stretch(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    if name == "folder":
+        path.mkdir()
+        (path / "a.question").write_text("a\n\nTom met Ann\n\nwho @placeholder\n\nTom\n\nTom\nAnn\n", encoding="utf-8")
+    else:
+        path.write_bytes(lzma.compress((DATA / "cbt.txt").read_bytes()))
+    assert list(corpora.spans(path, 1)) == [WHOLE]

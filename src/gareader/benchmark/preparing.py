@@ -6,9 +6,9 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from gareader import corpora, store
-from gareader.benchmark.measure import peak_memory, seconds
+from gareader.benchmark.measure import cores, peak_memory, seconds
 from gareader.files import opened
+from gareader.store import PreparedCorpus, prepare_corpus
 
 
 @dataclass(frozen=True)
@@ -16,29 +16,38 @@ class PrepareBenchmark:
     """Preparing a corpus beside a bare loop that reads and splits the same file."""
 
     examples: int
+    processes: int
     bare_seconds: list[float]
     prepare_seconds: list[float]
+    """With as many processes as there are cores, where the file can be cut."""
+    alone_seconds: list[float]
+    """With one."""
     share_of_bare_speed: float
     """Bare median ÷ prepare median: 1 is as fast as only reading and splitting."""
     open_seconds: float
     """To open the result."""
     peak_memory_mb: float
-    """Of a process that does nothing else, all of Python included."""
+    """Of one process that does nothing else, all of Python included."""
 
 
 def bench_prepare(corpus: Path, repeats: int = 5) -> PrepareBenchmark:
     """Measure on a corpus that is one file."""
     with TemporaryDirectory() as folder:
         out = Path(folder, "corpus.arrow")
-        bare, prepared = [], []
+        bare, prepared, alone = [], [], []
         for _ in range(repeats):
             bare.append(seconds(lambda: read_and_split(corpus)))
-            prepared.append(seconds(lambda: store.prepare(corpora.read(corpus), out)))
-        opening = seconds(lambda: store.PreparedCorpus.open(out))
-        examples = len(store.PreparedCorpus.open(out))
-        program = f"from gareader import corpora, store; store.prepare(corpora.read({str(corpus)!r}), {str(out)!r})"
+            prepared.append(seconds(lambda: prepare_corpus(corpus, out, workers=cores())))
+            alone.append(seconds(lambda: prepare_corpus(corpus, out)))
+        opening = seconds(lambda: PreparedCorpus.open(out))
+        examples = len(PreparedCorpus.open(out))
+        program = (
+            "from pathlib import Path; from gareader.store import prepare_corpus; "
+            f"prepare_corpus(Path({str(corpus)!r}), {str(out)!r})"
+        )
         peak = peak_memory(program)
-    return PrepareBenchmark(examples, bare, prepared, median(bare) / median(prepared), opening, peak)
+    share = median(bare) / median(prepared)
+    return PrepareBenchmark(examples, cores(), bare, prepared, alone, share, opening, peak)
 
 
 def read_and_split(path: Path) -> int:

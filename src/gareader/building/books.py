@@ -11,13 +11,14 @@ from random import Random
 from gareader.building.folder import PARTS, Parts, json_line, new_folder, write_card
 from gareader.building.kinds import Words, kinds
 from gareader.building.overlap import Excluded
-from gareader.building.parallel import in_order
 from gareader.building.passages import PassageConfig, Question, questions
 from gareader.building.shelf import Book, books
 from gareader.building.tagging import Tagger, load_tagger
 from gareader.corpora.files import Report
+from gareader.distributed import ALONE, Group
 from gareader.errors import BuildError, CorpusError
 from gareader.examples import PLACEHOLDER, Example
+from gareader.parallel import help_with, in_order
 from gareader.statistics import Tally
 
 _TAGGED_AT_ONCE = 512
@@ -97,12 +98,13 @@ def build(
     *,
     held_out: tuple[int | None, int | None] = (0, 0),
     workers: int = 1,
+    group: Group = ALONE,
     report: Report,
     watch: Callable[[Iterator[Made], int], Iterator[Made]],
 ) -> Counter[str]:
     """Write the corpus; (validation, test) books are held out, one in twenty of three or more where None is said.
 
-    A bad book is reported, and the others are built.
+    A bad book is reported, and the others are built. Where a group of processes does this, the first one writes.
     """
     titles = [book.title for book in books(paths, lambda bad: None)]
     part_of = _parts(titles, held_out, builder.config.seed)
@@ -114,9 +116,12 @@ def build(
         problems.append(f"{bad.path.name}: {bad.problem}")
         report(bad)
 
+    stream = in_order(builder, books(paths, tell), workers, group)
+    if not group.first:
+        return help_with(stream)
     with new_folder(out) as folder:
         with Parts(folder, ".jsonl" if builder.format == "jsonl" else ".txt") as parts:
-            for made in watch(in_order(builder, books(paths, tell), workers), len(titles)):
+            for made in watch(stream, len(titles)):
                 if made.problem:
                     tell(made.problem)
                     continue

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from gareader.building.books import BookBuilder
 from gareader.building.kinds import Words
-from gareader.building.parallel import in_order
 from gareader.building.shelf import Book, books
 from gareader.corpora.files import Report, lines
 from gareader.errors import BuildError, CorpusError
+from gareader.parallel import in_order
 
 Key = tuple[Words, str]
 """A passage, all its lines in a row, and the answer."""

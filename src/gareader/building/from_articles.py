@@ -14,11 +14,12 @@ from gareader.building.articles import RawArticle
 from gareader.building.baselines import RELAXED, STRICT, chance, kept
 from gareader.building.folder import Parts, json_line, new_folder, write_card
 from gareader.building.names import Tagger
-from gareader.building.parallel import in_order
 from gareader.building.similar import Rarity
 from gareader.building.tagging import load_tagger
 from gareader.corpora.files import Report
+from gareader.distributed import ALONE, Group
 from gareader.errors import BuildError, ConfigError, CorpusError
+from gareader.parallel import help_with, in_order
 
 Item = TypeVar("Item")
 
@@ -94,6 +95,7 @@ def build_news(
     format: str = "question",
     shares: Shares,
     workers: int,
+    group: Group = ALONE,
     report: Report,
     watch: Callable[[Iterator[RawArticle]], Iterator[RawArticle]],
 ) -> Counter[str]:
@@ -101,9 +103,12 @@ def build_news(
     told = _Told(report)
     total: Counter[str] = Counter()
     raw = watch(_articles(paths, "news", told))
+    stream = in_order(builder, _groups(raw, _AT_ONCE), workers, group)
+    if not group.first:
+        return help_with(stream)
     with new_folder(out) as folder:
         with Parts(folder, "" if format == "question" else ".jsonl") as parts:
-            for some in in_order(builder, _groups(raw, _AT_ONCE), workers):
+            for some in stream:
                 for article, questions in some:
                     part = shares.part(Random(f"{builder.seed} part {article}").random())  # noqa: S311
                     total.update(articles=1, questions=len(questions), without=not questions)
@@ -134,13 +139,17 @@ def build_pairs(
     seed: int = 1,
     tagger: str | None = None,
     workers: int,
+    group: Group = ALONE,
     report: Report,
     watch: Callable[[Iterator[RawArticle]], Iterator[RawArticle]],
 ) -> Counter[str]:
     """Write the corpus; the newest questions are held out. All articles are in memory, about 20 kB of text each."""
     told = _Told(report)
     raw = _groups(watch(_articles(paths, "pairs", told)), _AT_ONCE)
-    everything = pairs.in_order(article for some in in_order(_tokenised, raw, workers) for article in some)
+    stream = in_order(_tokenised, raw, workers, group)
+    if not group.first:
+        return help_with(stream)
+    everything = pairs.in_order(article for some in stream for article in some)
     found = list(pairs.questions(everything, Rarity.of(everything), settings, _tag(tagger)))
     guess = chance([len(question.example.candidates) for question in found])
     chosen = kept([question.solved for question in found], min(1.0, guess * VARIANTS[variant]), seed)

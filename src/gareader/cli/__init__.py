@@ -1,6 +1,6 @@
 """The command line: the only place that prints and exits. Results on stdout, everything else on stderr."""
 
-from gareader.cli import answer, bench, build, corpora, evaluate, plot, readers, serve, study, train, vectors
+from gareader.cli import answer, bench, build, corpora, evaluate, plot, readers, serve, study, train, tune, vectors
 from gareader.cli.app import app, main
 
 __all__ = [
@@ -16,5 +16,6 @@ __all__ = [
     "serve",
     "study",
     "train",
+    "tune",
     "vectors",
 ]

@@ -81,12 +81,14 @@ def watch(
 class Skipped:
     """Bad examples passed over: each is told on stderr, and all are counted."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, quiet: bool = False) -> None:
         self.count = 0
+        self.quiet = quiet
 
     def __call__(self, error: CorpusError) -> None:
         self.count += 1
-        complain(f"skipped: {error}")
+        if not self.quiet:
+            complain(f"skipped: {error}")
 
 
 def percent(share: float) -> str:

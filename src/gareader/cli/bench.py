@@ -274,10 +274,11 @@ def prepare(corpus: Path, *, repeats: Repeats = 5, as_json: Json = False) -> Non
         print(json.dumps(asdict(result)))
         return
     print_times("bare loop", result.bare_seconds)
-    print_times("prepare", result.prepare_seconds)
+    print_times(f"prepare, {result.processes} processes", result.prepare_seconds)
+    print_times("prepare, one process", result.alone_seconds)
     print(f"{'speed':<24} {result.share_of_bare_speed:8.2f}     of the bare loop's, for {result.examples:,} examples")
     print(f"{'open':<24} {result.open_seconds:8.3f} s")
-    print(f"{'peak memory':<24} {result.peak_memory_mb:8.0f} MB")
+    print(f"{'peak memory':<24} {result.peak_memory_mb:8.0f} MB a process")
 
 
 def compare(work: str, batch: int, document: int, hidden: int, repeats: int, busy: bool, as_json: bool) -> None:

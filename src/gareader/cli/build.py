@@ -1,17 +1,17 @@
 """Commands that make corpora: build books, build news, build pairs."""
 
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 from cyclopts.validators import Number
 
 from gareader.cli.app import Json, Skipped, T, app, percent, watch
+from gareader.distributed import ALONE, Group, joined
 from gareader.errors import BuildError
 
 build = App(name="build", help="Make cloze corpora from one's own text.")
@@ -93,28 +93,32 @@ def books(
     excluded = Excluded.from_texts(text for path in exclude for text in texts(path)) if exclude else None
     config = PassageConfig(kind, sentences, stride, candidates, most, seed)
     builder = BookBuilder(config, tagger, format, excluded)
-    workers = workers or len(os.sched_getaffinity(0))
     skipped = Skipped()
     if out is not None:
         started = monotonic()
-        counts = build_books(
-            paths,
-            out,
-            builder,
-            held_out=(validation_books, test_books),
-            workers=workers,
-            report=skipped,
-            watch=_watched("building"),
-        )
+        with joined() as group:
+            processes = workers or group.workers
+            counts = build_books(
+                paths,
+                out,
+                builder,
+                held_out=(validation_books, test_books),
+                workers=processes,
+                group=group,
+                **_heard(group, skipped, _watched("building")),
+            )
+            if not group.first:
+                return
         seconds = monotonic() - started
-        speed = counts["words"] / seconds / workers
+        speed = counts["words"] / seconds / processes / group.size
         if as_json:
             print(json.dumps({"out": str(out), **counts, "skipped": skipped.count, "seconds": round(seconds, 2)}))
         else:
             print(f"{out}: {counts['questions']:,} questions from {counts['books']:,} books; see {out / 'card.md'}")
             print(f"{counts['words']:,} words in {seconds:,.0f} s, {speed:,.0f} a second and process")
     if check is not None:
-        measured = compare(paths, check, builder, workers=workers, report=skipped, watch=_watched("comparing"))
+        everyone = workers or ALONE.workers
+        measured = compare(paths, check, builder, workers=everyone, report=skipped, watch=_watched("comparing"))
         if as_json:
             print(json.dumps({"check": str(check), **asdict(measured)}))
         else:
@@ -172,17 +176,19 @@ def news(
     from gareader.building.from_articles import NewsBuilder, Shares, build_news
 
     skipped = Skipped()
-    counts = build_news(
-        [file, *more],
-        out,
-        NewsBuilder(seed, anonymise, fewest, tagger),
-        format=format,
-        shares=Shares(validation, test),
-        workers=workers or len(os.sched_getaffinity(0)),
-        report=skipped,
-        watch=lambda articles: watch(articles, "building", unit="articles"),
-    )
-    _say(out, counts, skipped.count, as_json)
+    with joined() as group:
+        counts = build_news(
+            [file, *more],
+            out,
+            NewsBuilder(seed, anonymise, fewest, tagger),
+            format=format,
+            shares=Shares(validation, test),
+            workers=workers or group.workers,
+            group=group,
+            **_heard(group, skipped, lambda articles: watch(articles, "building", unit="articles")),
+        )
+        if group.first:
+            _say(out, counts, skipped.count, as_json)
 
 
 @build.command
@@ -240,20 +246,29 @@ def pairs(
     from gareader.building.pairs import PairSettings
 
     skipped = Skipped()
-    counts = build_pairs(
-        [file, *more],
-        out,
-        PairSettings(days=days, similarity=similarity, most=most),
-        variant=variant,
-        format=format,
-        shares=Shares(validation, test),
-        seed=seed,
-        tagger=tagger,
-        workers=workers or len(os.sched_getaffinity(0)),
-        report=skipped,
-        watch=lambda articles: watch(articles, "reading", unit="articles"),
-    )
-    _say(out, counts, skipped.count, as_json)
+    with joined() as group:
+        counts = build_pairs(
+            [file, *more],
+            out,
+            PairSettings(days=days, similarity=similarity, most=most),
+            variant=variant,
+            format=format,
+            shares=Shares(validation, test),
+            seed=seed,
+            tagger=tagger,
+            workers=workers or group.workers,
+            group=group,
+            **_heard(group, skipped, lambda articles: watch(articles, "reading", unit="articles")),
+        )
+        if group.first:
+            _say(out, counts, skipped.count, as_json)
+
+
+def _heard(group: Group, skipped: Skipped, watched: Callable[..., Any]) -> dict[str, Any]:
+    """How a process reports and shows its progress: only the first of a group is heard."""
+    if group.first:
+        return {"report": skipped, "watch": watched}
+    return {"report": lambda bad: None, "watch": lambda items, *total: items}
 
 
 def _say(out: Path, counts: Mapping[str, int], skipped: int, as_json: bool) -> None:

@@ -3,17 +3,19 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
+from typing import Annotated
 
+from cyclopts import Parameter
+from cyclopts.validators import Number
 from rich.console import Console
 from rich.table import Table
 
 from gareader.cli.app import Format, Json, SkipBad, Skipped, app, watch
+from gareader.distributed import ALONE
 
 
 @app.command
-def describe(
-    corpus: Path, *more: Path, format: Format = None, skip_bad: SkipBad = False, as_json: Json = False
-) -> None:
+def describe(corpus: str, *more: str, format: Format = None, skip_bad: SkipBad = False, as_json: Json = False) -> None:
     """Statistics of corpora: the table of the paper's appendix, and what guessing by frequency would score.
 
     Example: `gareader describe tests/data/cbt.txt`
@@ -70,9 +72,16 @@ def print_table(columns: list[dict[str, object]]) -> None:
 
 @app.command
 def prepare(
-    corpus: Path, *, out: Path, format: Format = None, skip_bad: SkipBad = False, as_json: Json = False
+    corpus: Path,
+    *,
+    out: Path,
+    shard: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
+    workers: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
+    format: Format = None,
+    skip_bad: SkipBad = False,
+    as_json: Json = False,
 ) -> None:
-    """Write a corpus as one memory-mapped Arrow file, which opens at once whatever its size.
+    """Write a corpus as memory-mapped Arrow, which opens at once whatever its size.
 
     Example: `gareader prepare tests/data/cbt.txt --out cbt.arrow`
 
@@ -82,12 +91,23 @@ def prepare(
         A file or folder of questions, plain, .gz or .xz.
     out
         The Arrow file to write; pyarrow, polars and datasets read it too.
+    shard
+        Write a folder of files instead, each with at least so many questions.
+    workers
+        Processes that read a plain file of CBT or JSON lines; as many as there are cores if not given.
     """
-    from gareader import corpora, store
+    from gareader.store import prepare_corpus
 
     skipped = Skipped()
-    examples = corpora.read(corpus, format=format, on_bad=skipped if skip_bad else None)
-    prepared = store.prepare(watch(examples, f"preparing {corpus}"), out)
+    prepared = prepare_corpus(
+        corpus,
+        out,
+        format=format,
+        on_bad=skipped if skip_bad else None,
+        shard=shard,
+        workers=workers or ALONE.workers,
+        watch=lambda numbers: watch(numbers, f"preparing {corpus}"),
+    )
     count, words = len(prepared), len(prepared.words)
     if as_json:
         print(json.dumps({"out": str(out), "examples": count, "words": words, "skipped": skipped.count}))

@@ -1,17 +1,21 @@
 """Commands that measure readers: evaluate, compare, analyse."""
 
 import json
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from gareader.cli.app import Format, Json, SkipBad, Skipped, app, percent, watch, with_interval
 from gareader.errors import GareaderError
+
+if TYPE_CHECKING:
+    from gareader.distributed import Group
 
 
 @app.command
@@ -42,40 +46,69 @@ def evaluate(
     permutations
         Average the answers of readers that see candidates as permuted marks over so many permutations.
     """
-    from gareader.evaluation import Tally, ensemble, prediction_record
-    from gareader.files import written_whole
-    from gareader.predictor import load
-    from gareader.store import read_examples
+    from gareader.distributed import joined
 
     if not readers_and_corpus:
         raise GareaderError(f"give a corpus after the reader, for example: gareader evaluate {reader} questions.jsonl")
     *others, corpus = readers_and_corpus
-    names = [reader, *others]
+    with joined() as group:
+        skipped = Skipped(quiet=not group.first)
+        reports = measured(
+            group,
+            [reader, *others],
+            corpus,
+            predictions if group.first else None,
+            permutations,
+            format,
+            skipped if skip_bad else None,
+        )
+        for report in reports if group.first else []:
+            report["skipped"] = skipped.count
+            print(json.dumps(report) if as_json else report_in_words(report))
+            if results:
+                with results.open("a", encoding="utf-8") as out:
+                    out.write(json.dumps({"corpus": str(corpus), **report}) + "\n")
+
+
+def measured(
+    group: "Group",
+    names: list[str],
+    corpus: str,
+    predictions: Path | None,
+    permutations: int,
+    format: str | None,
+    on_bad: Skipped | None,
+) -> list[dict[str, Any]]:
+    """A report on each reader, and one on their ensemble; where there are several processes, they share the work."""
+    from gareader.evaluation import Tally, answers, ensemble, prediction_record
+    from gareader.files import written_whole
+    from gareader.predictor import load
+    from gareader.store import read_examples
+
     loaded = [load(name).permuted(permutations) for name in names]
     names += ["ensemble"] * (len(loaded) > 1)
     tallies = [Tally() for _ in names]
-    skipped = Skipped()
-    examples = list(read_examples(corpus, format=format, on_bad=skipped if skip_bad else None))
+    examples = list(read_examples(corpus, format=format, on_bad=on_bad))
     started = monotonic()
     with ExitStack() as stack:
         out = stack.enter_context(written_whole(predictions)) if predictions else None
-        streams = [model.answer_many(examples) for model in loaded]
-        so_far = lambda: f", accuracy {percent(tallies[-1].report().accuracy)}"  # noqa: E731
-        for answers in watch(zip(*streams, strict=True), f"evaluating on {corpus}", len(examples), so_far):
-            found = [*answers, ensemble(answers)] if len(loaded) > 1 else list(answers)
-            for tally, prediction in zip(tallies, found, strict=True):
+        found: Iterator[Any] = zip(*(answers(model, examples, group) for model in loaded), strict=True)
+        if group.first:
+            so_far = lambda: f", accuracy {percent(tallies[-1].report().accuracy)}"  # noqa: E731
+            found = watch(found, f"evaluating on {corpus}", len(examples), so_far)
+        for each in found:
+            together = [*each, ensemble(each)] if len(loaded) > 1 else list(each)
+            for tally, prediction in zip(tallies, together, strict=True):
                 tally.add(prediction)
             if out:
-                out.write(json.dumps(prediction_record(found[-1]), ensure_ascii=False) + "\n")
+                out.write(json.dumps(prediction_record(together[-1]), ensure_ascii=False) + "\n")
     if not tallies[0].examples:
         raise GareaderError(f"{corpus}: no question has a known answer, so there is nothing to measure")
     speed = len(examples) * len(loaded) / (monotonic() - started)
-    for name, tally in zip(names, tallies, strict=True):
-        report = {"reader": name, **asdict(tally.report()), "examples_per_second": speed, "skipped": skipped.count}
-        print(json.dumps(report) if as_json else report_in_words(report))
-        if results:
-            with results.open("a", encoding="utf-8") as out:
-                out.write(json.dumps({"corpus": str(corpus), **report}) + "\n")
+    return [
+        {"reader": name, **asdict(tally.report()), "examples_per_second": speed}
+        for name, tally in zip(names, tallies, strict=True)
+    ]
 
 
 def report_in_words(report: dict[str, Any]) -> str:
@@ -131,7 +164,7 @@ def compare(first: Path, *others: Path, against: float | None = None, as_json: J
 @app.command
 def analyse(
     reader: str,
-    corpus: Path,
+    corpus: str,
     *,
     plot: Path | None = None,
     format: Format = None,
@@ -165,7 +198,7 @@ def analyse(
     before, after = calibration(predictions), calibration(cross_fitted(predictions))
     found = {
         "reader": reader,
-        "corpus": corpus.name,
+        "corpus": Path(corpus).name,
         **asdict(report),
         "most_frequent_accuracy": baselines.most_frequent_accuracy,
         "most_frequent_not_in_query_accuracy": baselines.most_frequent_not_in_query_accuracy,

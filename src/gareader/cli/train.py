@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 from rich.console import Console
@@ -16,6 +16,9 @@ from rich.table import Column
 
 from gareader.cli.app import Json, app, complain, percent, watch
 from gareader.errors import GareaderError
+
+if TYPE_CHECKING:
+    from gareader.distributed import Group
 
 
 @app.command
@@ -45,26 +48,50 @@ def train(
     tensorboard
         Also write the metrics for TensorBoard, to the folder tensorboard in the run's.
     """
+    from gareader.distributed import joined
+
+    with joined() as group:
+        train_together(group, config, out or Path("runs") / config.stem, assignments, resume, tensorboard, as_json)
+
+
+def train_together(
+    group: "Group",
+    config: Path,
+    folder: Path,
+    assignments: tuple[str, ...],
+    resume: bool,
+    tensorboard: bool,
+    as_json: bool,
+) -> None:
+    """Train with the other processes, if there are any; the first one speaks for all."""
     from gareader.config import load_table, override
-    from gareader.experiment import Experiment
+    from gareader.distributed import restarted
+    from gareader.experiment import SETTINGS, Experiment
     from gareader.training import BEST, METRICS
 
-    folder = out or Path("runs") / config.stem
     table = load_table(config)
     for assignment in assignments:
         table = override(table, assignment)
-    run = Experiment.from_table(table).run(folder, resume=resume, watch=watch)
-    left_out = run.checkpoint.notes["left_out"]
-    complain(f"{len(run.training):,} training questions ({left_out:,} left out), {len(run.validation):,} to validate")
-    record = tensorboard_writer(folder, run.position.step) if tensorboard else lambda line: None
-    with progress_bar() as bar, stopping() as stop:
+    again = any(group.everyones(restarted()))
+    resume = group.from_first(resume or (again and (folder / SETTINGS).exists()))
+    experiment = Experiment.from_table(table)
+    run = experiment.run(folder, resume=resume, group=group, **({"watch": watch} if group.first else {}))
+    with stopping(quiet=not group.first) as stop:
+        if not group.first:
+            run.train(stop)
+            return
+        left_out = run.checkpoint.notes["left_out"]
+        questions = f"{len(run.training):,} training questions ({left_out:,} left out)"
+        complain(f"{questions}, {len(run.validation):,} to validate{on_how_many(group)}")
+        record = tensorboard_writer(folder, run.position.step) if tensorboard else lambda line: None
+        with progress_bar() as bar:
 
-        def on_metrics(line: dict[str, Any]) -> None:
-            bar(line, run.share_done)
-            record(line)
+            def on_metrics(line: dict[str, Any]) -> None:
+                bar(line, run.share_done)
+                record(line)
 
-        run.on_metrics = on_metrics
-        position = run.train(stop)
+            run.on_metrics = on_metrics
+            position = run.train(stop)
     if not position.finished:
         sets = [word for assignment in assignments for word in ("--set", assignment)]
         others = ["--tensorboard"] * tensorboard + ["--json"] * as_json
@@ -77,6 +104,11 @@ def train(
         print(f"reader:  {folder / BEST}\nmetrics: {folder / METRICS}")
     if position.finished:
         draw(folder, quiet=as_json)
+
+
+def on_how_many(group: "Group") -> str:
+    """How many processes there are, if it is not this one alone."""
+    return f"; {group.size} processes" if group.size > 1 else ""
 
 
 def draw(folder: Path, *, quiet: bool) -> None:
@@ -94,7 +126,7 @@ def draw(folder: Path, *, quiet: bool) -> None:
 
 
 @contextmanager
-def stopping() -> Iterator[Callable[[], bool]]:
+def stopping(*, quiet: bool = False) -> Iterator[Callable[[], bool]]:
     """Ctrl-C or SIGTERM asks to stop after the update that is being computed; a second one stops at once."""
     asked = False
 
@@ -103,7 +135,8 @@ def stopping() -> Iterator[Callable[[], bool]]:
         if asked:
             raise KeyboardInterrupt
         asked = True
-        complain("finishing this update, then saving; once more to stop at once")
+        if not quiet:
+            complain("finishing this update, then saving; once more to stop at once")
 
     before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gareader.corpora import cbt, jsonl, question_files, who_did_what
-from gareader.corpora.files import Report, beginning
+from gareader.corpora.files import WHOLE, Report, Span, beginning
+from gareader.corpora.files import spans as file_spans
 from gareader.errors import CorpusError, did_you_mean
 from gareader.examples import Example
 
@@ -14,25 +15,31 @@ from gareader.examples import Example
 class Corpus:
     """What to know about a format."""
 
-    read: Callable[[Path, Report], Iterator[Example]]
+    read: Callable[..., Iterator[Example]]
     """Its examples one by one; a bad one goes to the report, damage that ends the reading is raised."""
     looks_like: Callable[[str], bool]
     """Whether a file that begins with this text is of the format."""
     shape: str
     """What such a file looks like, in a few words."""
+    beginning: bytes | None = None
+    """What a question begins with, line break included, if a part of a file can be read by itself, as a Span."""
 
 
 CORPORA = {
-    "cbt": Corpus(cbt.read, cbt.looks_like, cbt.SHAPE),
+    "cbt": Corpus(cbt.read, cbt.looks_like, cbt.SHAPE, cbt.BEGINNING),
     "question": Corpus(question_files.read, question_files.looks_like, question_files.SHAPE),
     "wdw": Corpus(who_did_what.read, who_did_what.looks_like, who_did_what.SHAPE),
-    "jsonl": Corpus(jsonl.read, jsonl.looks_like, jsonl.SHAPE),
+    "jsonl": Corpus(jsonl.read, jsonl.looks_like, jsonl.SHAPE, jsonl.BEGINNING),
 }
 """The formats by the names that `--format` takes."""
 
 
 def read(
-    path: Path | str, *, format: str | None = None, on_bad: Callable[[CorpusError], None] | None = None
+    path: Path | str,
+    *,
+    format: str | None = None,
+    on_bad: Callable[[CorpusError], None] | None = None,
+    span: Span = WHOLE,
 ) -> Iterator[Example]:
     """The examples of a file or folder, streamed; what is bad is raised, or handed to `on_bad` and passed over."""
     path = Path(path)
@@ -41,7 +48,15 @@ def read(
     if format is not None and not path.is_dir():
         beginning(path)  # complains at once about a file that cannot be read at all
     report = on_bad or _raise
-    return _until_damage(CORPORA[format or recognise(path)].read(path, report), report)
+    corpus = CORPORA[format or recognise(path)]
+    return _until_damage(corpus.read(path, report, *([] if span == WHOLE else [span])), report)
+
+
+def spans(path: Path | str, size: int, *, format: str | None = None) -> Iterator[Span]:
+    """The corpus in stretches of at least so many bytes, each readable by itself; one if it cannot be cut."""
+    path = Path(path)
+    start = CORPORA[format or recognise(path)].beginning
+    return iter([WHOLE]) if start is None or path.is_dir() else file_spans(path, start, size)
 
 
 def recognise(path: Path | str) -> str:

@@ -6,13 +6,16 @@ from itertools import accumulate, count
 from pathlib import Path
 
 from gareader.corpora.checked import Words, checked
-from gareader.corpora.files import Report, line_lists, stem, utf8
+from gareader.corpora.files import WHOLE, Report, Span, line_lists, stem, utf8
 from gareader.errors import CorpusError
 from gareader.examples import PLACEHOLDER, Example
 from gareader.text import words
 
 QUERY_LINE = "'21 query with XXXXX<TAB>answer<TAB><TAB>c1|c2|...'"
 SHAPE = f"numbered lines from '1 ...' to {QUERY_LINE}"
+
+BEGINNING = b"\n1 "
+"""Where a file can be cut: before a line numbered 1."""
 
 _NUMERALS = [f"{number} " for number in range(1, 100)]
 _NUMERALS_LENGTH = [0, *accumulate(map(len, _NUMERALS))]
@@ -24,11 +27,11 @@ def looks_like(beginning: str) -> bool:
     return re.match(r"\s*1 \s*\S", beginning) is not None
 
 
-def read(path: Path, report: Report) -> Iterator[Example]:
+def read(path: Path, report: Report, span: Span = WHOLE) -> Iterator[Example]:
     """The questions one by one; a bad one is reported, and reading goes on at the next."""
     name = stem(path)
     window = _Window()
-    for first, block in _blocks(path):
+    for first, block in _blocks(path, span):
         last = first + len(block) - 1
         try:
             *texts, query_line = _texts(path, first, block)
@@ -41,11 +44,11 @@ def read(path: Path, report: Report) -> Iterator[Example]:
             yield example
 
 
-def _blocks(path: Path) -> Iterator[tuple[int, list[str]]]:
+def _blocks(path: Path, span: Span) -> Iterator[tuple[int, list[str]]]:
     """The lines of each question and the number of the first; a blank line or a line numbered 1 parts them."""
     block: list[str] = []
-    first = 1
-    for rows in line_lists(path):
+    first = span.line
+    for rows in line_lists(path, span):
         for row in rows:
             # one comparison for nearly all lines: blank ones and those that begin with "1 " sort before "1!"
             if row > "1!":

@@ -2,9 +2,11 @@
 
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator
-from io import IncrementalNewlineDecoder
+from dataclasses import dataclass
+from io import BufferedReader, IncrementalNewlineDecoder
 from itertools import chain
 from pathlib import Path
+from sys import maxsize
 
 from gareader.errors import CorpusError
 from gareader.files import DAMAGE, damaged, opened
@@ -16,17 +18,50 @@ _PIECE = 1 << 16
 _BEGINNING = 1 << 20
 
 
-def lines(path: Path) -> Iterator[tuple[int, str]]:
+@dataclass(frozen=True)
+class Span:
+    """A stretch of a file that can be read by itself."""
+
+    start: int = 0
+    end: int = maxsize
+    """The byte after its last."""
+    line: int = 1
+    """The number of its first line in the file."""
+
+
+WHOLE = Span()
+
+
+def spans(path: Path, beginning: bytes, size: int) -> Iterator[Span]:
+    """The file in stretches of at least so many bytes, cut where a line break is followed as in `beginning`.
+
+    A compressed file can only be read from its start: it is one stretch.
+    """
+    with opened(path) as content:
+        if not isinstance(content, BufferedReader):
+            yield WHOLE
+            return
+        start, line, rest = content.tell(), 1, b""
+        while text := rest + content.read(size):
+            while (place := text.find(beginning, size)) < 0 and (more := content.read(_PIECE)):
+                text += more
+            text, rest = (text, b"") if place < 0 else (text[: place + 1], text[place + 1 :])
+            yield Span(start, start + len(text), line)
+            start += len(text)
+            line += text.count(b"\n") + (text.count(b"\r") - text.count(b"\r\n") if b"\r" in text else 0)
+
+
+def lines(path: Path, span: Span = WHOLE) -> Iterator[tuple[int, str]]:
     """Every line with its number, counted from one."""
-    return enumerate(chain.from_iterable(line_lists(path)), 1)
+    return enumerate(chain.from_iterable(line_lists(path, span)), span.line)
 
 
-def line_lists(path: Path) -> Iterator[list[str]]:
+def line_lists(path: Path, span: Span = WHOLE) -> Iterator[list[str]]:
     """The lines, many at a time: a loop over a list costs a third of a loop over a file."""
     rest: list[str] = []  # of a line whose end is still to come
-    complete = 0
+    complete = span.line - 1
     try:
-        for piece in pieces(path):
+        for piece in pieces(path, span):
             rest.append(piece)
             if "\n" in piece:
                 rows = "".join(rest).split("\n")
@@ -39,13 +74,17 @@ def line_lists(path: Path) -> Iterator[list[str]]:
         yield [last]
 
 
-def pieces(path: Path) -> Iterator[str]:
+def pieces(path: Path, span: Span = WHOLE) -> Iterator[str]:
     """The text in pieces of bounded size, newlines alike; bytes that are no UTF-8 are left for `utf8` to find."""
     decoder = IncrementalNewlineDecoder(getincrementaldecoder("utf-8")(errors="surrogateescape"), translate=True)
     with opened(path) as binary:
         try:
+            if span.start:
+                binary.seek(span.start)
+            left = span.end - binary.tell()
             # read1 hands over what there is, so that nothing before a damaged place is lost
-            while data := binary.read1(_PIECE):
+            while data := binary.read1(min(_PIECE, left)):
+                left -= len(data)
                 yield decoder.decode(data)
         except DAMAGE as error:
             raise damaged(error, path) from None

@@ -7,12 +7,15 @@ from pathlib import Path
 from unicodedata import normalize
 
 from gareader.corpora.checked import Words, checked
-from gareader.corpora.files import Report, lines, stem, utf8
+from gareader.corpora.files import WHOLE, Report, Span, lines, stem, utf8
 from gareader.errors import CorpusError, did_you_mean
 from gareader.examples import Example
 from gareader.text import mark_blank, query_words, tokenise
 
 SHAPE = 'lines {"id": ..., "document": ..., "query": ..., "candidates": [...], "answer": ...}'
+
+BEGINNING = b"\n"
+"""Where a file can be cut: before every line."""
 
 _NEEDED = ("document", "query", "candidates")
 _KNOWN = ("id", *_NEEDED, "answer")
@@ -23,10 +26,10 @@ def looks_like(beginning: str) -> bool:
     return beginning.lstrip().startswith("{")
 
 
-def read(path: Path, report: Report) -> Iterator[Example]:
+def read(path: Path, report: Report, span: Span = WHOLE) -> Iterator[Example]:
     """The questions one by one; a bad one is reported, and reading goes on at the next."""
     name = stem(path)
-    for number, row in lines(path):
+    for number, row in lines(path, span):
         if not row.strip():
             continue
         try:

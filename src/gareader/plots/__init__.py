@@ -6,6 +6,7 @@ from gareader.plots.comparison import comparison_picture
 from gareader.plots.curves import learning_curves
 from gareader.plots.figures import COLOURS, empty_figure, save
 from gareader.plots.study import study_picture
+from gareader.plots.tuning import importance_picture, parallel_picture
 
 __all__ = [
     "COLOURS",
@@ -13,7 +14,9 @@ __all__ = [
     "attention_figure",
     "comparison_picture",
     "empty_figure",
+    "importance_picture",
     "learning_curves",
+    "parallel_picture",
     "save",
     "study_picture",
 ]

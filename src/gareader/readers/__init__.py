@@ -17,7 +17,12 @@ from gareader.readers.epireader_reader import EpiReader, EpiReaderConfig, epirea
 from gareader.readers.gated_attention_reader import GatedAttentionConfig, GatedAttentionReader
 from gareader.readers.impatient_reader import ImpatientConfig, ImpatientReader
 from gareader.readers.iterative_reader import IterativeConfig, IterativeReader
-from gareader.readers.lstm_lm_reader import LSTMLanguageModelConfig, LSTMLanguageModelReader, language_loss
+from gareader.readers.lstm_lm_reader import (
+    LSTMLanguageModelConfig,
+    LSTMLanguageModelReader,
+    language_loss,
+    language_words,
+)
 from gareader.readers.memory_reader import MemoryConfig, MemoryReader, window_loss
 from gareader.readers.nse_reader import NSEConfig, NSEReader
 from gareader.readers.output import answer_loss, mass_loss
@@ -35,6 +40,8 @@ class Kind:
     """The dataclass of its settings."""
     loss: Callable[[Any, Batch], Tensor] = answer_loss
     """What training makes small, from its output and the batch."""
+    count: Callable[[Batch], int] = lambda batch: len(batch.answer)
+    """How many things the loss of a batch is the mean of: questions, if nothing else is said."""
     row_per_word: bool = False
     """Whether weights beside the word table have a row for each word of the vocabulary."""
 
@@ -54,6 +61,6 @@ READERS = {
     "reasonet": Kind(ReasoNetReader, ReasoNetConfig, mass_loss),
     "nse": Kind(NSEReader, NSEConfig, mass_loss),
     "bidaf": Kind(BiDAFReader, BiDAFConfig),
-    "lstm-lm": Kind(LSTMLanguageModelReader, LSTMLanguageModelConfig, language_loss, row_per_word=True),
+    "lstm-lm": Kind(LSTMLanguageModelReader, LSTMLanguageModelConfig, language_loss, language_words, row_per_word=True),
 }
 """The readers by the names that `reader.name` takes."""

@@ -178,6 +178,11 @@ def language_loss(output: LanguageOutput, batch: Batch) -> Tensor:
     if output.log_document is None or output.log_query is None:
         raise ValueError("the reader gave no log_document and log_query")
     answer = batch.answer.unsqueeze(1)  # (B, 1)
+    return -(output.log_document.sum() + output.log_query.gather(1, answer).sum()) / language_words(batch)
+
+
+def language_words(batch: Batch) -> int:
+    """How many words the language model foretells in a batch."""
+    answer = batch.answer.unsqueeze(1)  # (B, 1)
     count = batch.candidates_mask.sum(dim=2).gather(1, answer).sum() - 2 * len(answer)  # without first word and blank
-    count = count + batch.document_mask.sum() + batch.query_mask.sum()
-    return -(output.log_document.sum() + output.log_query.gather(1, answer).sum()) / count
+    return int(count + batch.document_mask.sum() + batch.query_mask.sum())

@@ -1,14 +1,16 @@
 """The same work on many things with all cores, the results in order, no more in memory than the cores can use."""
 
 import signal
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from itertools import islice
 from multiprocessing import get_context
 from typing import Any, TypeVar
 
-from gareader.errors import BuildError
+from gareader.distributed import ALONE, Group
+from gareader.errors import WorkerError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -16,8 +18,26 @@ Result = TypeVar("Result")
 _work: list[Callable[[Any], Any]] = []  # of this process, if it is a worker
 
 
-def in_order(work: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
-    """The results of `work`, which must be a thing that can be sent to another process, in the items' order."""
+def in_order(
+    work: Callable[[Item], Result], items: Iterable[Item], workers: int, group: Group = ALONE
+) -> Iterator[Result]:
+    """The results of `work`, which must be a thing that can be sent to another process, in the items' order.
+
+    Where a group of processes shares the items, each with so many workers of its own, the first gets all the results.
+    """
+    mine = _with_workers(work, islice(items, group.rank, None, group.size), workers)
+    while group.summed(len(now := [*islice(mine, 1)]))[0]:
+        for results in group.gathered(now):
+            yield from results
+
+
+def help_with(stream: Iterator[Result]) -> Counter[str]:
+    """What a process does that is not the first of its group: its share of the work; there is nothing to count."""
+    deque(stream, maxlen=0)
+    return Counter()
+
+
+def _with_workers(work: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
     if workers == 1:
         yield from map(work, items)
         return
@@ -32,7 +52,7 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item], workers: int
             yield waiting.popleft().result()
     except BrokenProcessPool:
         way_out = "was there enough memory? --workers 1 needs the least"
-        raise BuildError(f"a worker process ended before its work was done; {way_out}") from None
+        raise WorkerError(f"a worker process ended before its work was done; {way_out}") from None
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 

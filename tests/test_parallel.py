@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from gareader.building.parallel import in_order
-from gareader.errors import BuildError
+from gareader.errors import WorkerError
+from gareader.parallel import in_order
 
 
 def slow_square(number):
@@ -19,7 +19,7 @@ def die(number):
 
 
 def refuse(number):
-    raise BuildError(f"not {number}")
+    raise WorkerError(f"not {number}")
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -42,10 +42,10 @@ def test_no_more_is_taken_than_the_workers_can_use():
 
 
 def test_an_error_comes_through():
-    with pytest.raises(BuildError, match="not 0"):
+    with pytest.raises(WorkerError, match="not 0"):
         list(in_order(refuse, range(3), 2))
 
 
 def test_a_worker_that_dies_is_told():
-    with pytest.raises(BuildError, match="a worker process ended before its work was done"):
+    with pytest.raises(WorkerError, match="a worker process ended before its work was done"):
         list(in_order(die, range(3), 2))

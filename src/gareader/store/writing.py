@@ -1,0 +1,180 @@
+"""Writing a prepared corpus, whole or not at all, in memory that grows with the distinct words alone."""
+
+import errno
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from gareader import corpora
+from gareader.corpora.files import Span
+from gareader.errors import CorpusError, StoreError
+from gareader.examples import Example
+from gareader.parallel import in_order
+from gareader.store.encoding import SEPARATOR, Encoded, encode, lists
+from gareader.store.layout import PREPARED
+from gareader.store.reading import PreparedCorpus
+
+SPAN = 1 << 24
+"""Bytes that a process reads at a time where several read one file."""
+
+
+def prepare(examples: Iterable[Example], path: Path | str, *, shard: int | None = None) -> PreparedCorpus:
+    """Write `examples` to a file, or, with `shard`, to a folder of files with at least so many examples each."""
+    path = Path(path)
+    with _beside(path) as folder:
+        _write([encode(examples, folder / "indices")], path, folder, shard)
+    return PreparedCorpus.open(path)
+
+
+def prepare_corpus(
+    corpus: Path,
+    path: Path | str,
+    *,
+    format: str | None = None,
+    on_bad: Callable[[CorpusError], None] | None = None,
+    shard: int | None = None,
+    workers: int = 1,
+    watch: Callable[[Iterable[Any]], Iterable[Any]] = lambda examples: examples,
+) -> PreparedCorpus:
+    """The same for a file or folder of questions, read by several processes if it is a file that can be cut.
+
+    `watch` sees the examples pass, or as many numbers.
+    """
+    path = Path(path)
+    kind = format or corpora.recognise(corpus)
+    spans = corpora.spans(corpus, SPAN, format=kind)
+    first = [*islice(spans, 2)]
+    with _beside(path) as folder:
+        if min(workers, len(first)) == 1:
+            examples = corpora.read(corpus, format=kind, on_bad=on_bad)
+            parts = [encode(watch(examples), folder / "indices")]
+        else:
+            work = _Stretch(corpus, kind, folder, on_bad is not None)
+            parts = []
+
+            def numbers() -> Iterator[int]:
+                for part, bad in in_order(work, enumerate(chain(first, spans)), workers):
+                    if on_bad:
+                        deque(map(on_bad, bad), maxlen=0)
+                    parts.append(part)
+                    yield from range(part.examples)
+
+            deque(watch(numbers()), maxlen=0)
+        _write(parts, path, folder, shard)
+    return PreparedCorpus.open(path)
+
+
+@dataclass(frozen=True)
+class _Stretch:
+    """What one process does with a stretch of a corpus."""
+
+    corpus: Path
+    format: str
+    folder: Path
+    skip_bad: bool
+
+    def __call__(self, item: tuple[int, Span]) -> tuple[Encoded, list[CorpusError]]:
+        number, span = item
+        bad: list[CorpusError] = []
+        examples = corpora.read(
+            self.corpus, format=self.format, on_bad=bad.append if self.skip_bad else None, span=span
+        )
+        return encode(examples, self.folder / f"indices-{number}"), bad
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[Path]:
+    """A folder for what is being made, so that the last step is a rename; removed whatever happens, errors said."""
+    try:
+        with TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
+            yield Path(folder)
+    except UnicodeEncodeError as error:
+        word = (
+            error.object[: error.start].rpartition(SEPARATOR)[2] + error.object[error.start :].partition(SEPARATOR)[0]
+        )
+        raise StoreError(f"{path}: {word!r} holds half a character, which UTF-8 cannot; mend the text") from None
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            way_out = "preparing takes up to twice the room of its result; free some or choose another disk"
+            raise StoreError(f"{path}: the disk is full; {way_out}") from error
+        raise StoreError(f"{path}: cannot write the prepared corpus: {error.strerror or error}") from error
+
+
+def _write(parts: list[Encoded], path: Path, folder: Path, shard: int | None) -> None:
+    """Write the final file or folder, now that all words are known, and put it in its place."""
+    coded = pa.concat_arrays([part.words for part in parts]).dictionary_encode()
+    places = np.split(coded.indices.to_numpy(), np.cumsum([len(part.words) for part in parts])[:-1])
+    new = folder / "prepared"
+    if shard:
+        new.mkdir()
+    with _Files(new, shard) as files:
+        for part, numbers in zip(parts, places, strict=True):
+            with pa.memory_map(str(part.path)) as source:
+                reader = pa.ipc.open_file(source)
+                for number in range(reader.num_record_batches):
+                    files.write(_whole(reader.get_batch(number), numbers, coded.dictionary))
+            part.path.unlink()
+    # No fsync, which can take as long as all the rest: a corpus can be prepared again, and a file that a power cut
+    # has left short is found out when it is opened.
+    new.replace(path)
+
+
+def _whole(batch: Any, numbers: NDArray[np.int32], words: Any) -> Any:
+    """A record batch of indices as one of words, its documents whole; `numbers` are its words' places in `words`."""
+
+    def coded(indices: NDArray[np.int32]) -> Any:
+        return pa.DictionaryArray.from_arrays(indices, words, safe=False)
+
+    ids, new, query, candidates, answer, lengths = batch.columns
+    lengths = lengths.to_numpy()
+    stream, ends = numbers[new.values.to_numpy()], new.offsets.to_numpy()[1:]
+    documents = np.concatenate([stream[start:end] for start, end in zip(ends - lengths, ends, strict=True)])
+    choices = pa.ListArray.from_arrays(candidates.values.offsets, coded(numbers[candidates.values.values.to_numpy()]))
+    columns = [
+        ids,
+        lists(lengths, coded(documents)),
+        pa.ListArray.from_arrays(query.offsets, coded(numbers[query.values.to_numpy()])),
+        pa.ListArray.from_arrays(candidates.offsets, choices),
+        answer,
+    ]
+    return pa.record_batch(columns, schema=PREPARED)
+
+
+class _Files:
+    """The file or files that record batches go to."""
+
+    def __init__(self, path: Path, shard: int | None) -> None:
+        self.path = path
+        self.shard = shard
+        self.number = 0
+        self.examples = 0
+        self.writer = self.opened()
+
+    def opened(self) -> Any:
+        """The writer of the next file."""
+        return pa.ipc.new_file(str(self.path / f"{self.number:05}.arrow" if self.shard else self.path), PREPARED)
+
+    def write(self, batch: Any) -> None:
+        """Append the batch, to a new file if the one before is full."""
+        if self.shard and self.examples >= self.shard:
+            self.writer.close()
+            self.number += 1
+            self.examples = 0
+            self.writer = self.opened()
+        self.writer.write_batch(batch)
+        self.examples += len(batch)
+
+    def __enter__(self) -> "_Files":
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.writer.close()

@@ -1,0 +1,171 @@
+"""Space files: what they say, and every mistake by the name of its key."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gareader.errors import ConfigError
+from gareader.tuning import toml
+from gareader.tuning.plan import Plan
+from gareader.tuning.space import Setting, Space, SweepConfig
+
+PROJECT = Path(__file__).parents[2]
+
+SPACE = """
+[reader.hidden]
+values = [8, 16]
+[reader.dropout]
+low = 0.1
+high = 0.5
+step = 0.1
+[reader.hops]
+low = 1
+high = 3
+[train.learning_rate]
+low = 1e-4
+high = 1e-2
+log = true
+[sweep]
+sampler = "random"
+startup = 3
+"""
+
+
+@pytest.fixture
+def space(tmp_path):
+    def load(text=SPACE):
+        (tmp_path / "space.toml").write_text(text)
+        return Space.load(tmp_path / "space.toml")
+
+    return load
+
+
+def test_what_a_file_says(space):
+    found = space()
+    hidden, dropout, hops, rate = found.settings
+    assert hidden == Setting("reader.hidden", values=(8, 16))
+    assert dropout == Setting("reader.dropout", low=0.1, high=0.5, step=0.1)
+    assert hops == Setting("reader.hops", low=1, high=3, step=1)
+    assert rate == Setting("train.learning_rate", low=1e-4, high=1e-2, log=True)
+    assert found.sweep == SweepConfig(sampler="random", startup=3)
+    assert [each.count for each in found.settings] == [2, 5, 3, None]
+    assert found.cells is None
+
+
+def test_values_as_people_write_them(space):
+    _, dropout, hops, rate = space().settings
+    assert [dropout.at(index) for index in range(5)] == [0.1, 0.2, 0.3, 0.4, 0.5]
+    assert [type(hops.at(index)) for index in range(3)] == [int] * 3
+    assert rate.tidy(0.00123456) == 0.001235
+    assert rate.tidy(0.0099999) == 0.01
+    assert Setting("train.clip", low=0.12344, high=0.98766).tidy(0.987659) == 0.98766  # never beyond the end
+
+
+def test_the_cells_of_a_grid_are_all_combinations(space):
+    found = space("[reader.hidden]\nvalues = [8, 16]\n[reader.hops]\nlow = 1\nhigh = 3\n[sweep]\nsampler = 'grid'")
+    assert found.cells == 6
+    cells = [tuple(found.cell(index).values()) for index in range(6)]
+    assert sorted(cells) == [(hidden, hops) for hidden in (8, 16) for hops in (1, 2, 3)]
+
+
+def test_one_end_with_a_fraction_makes_a_range_of_fractions(space):
+    (clip,) = space("[train.clip]\nlow = 1\nhigh = 2.5").settings
+    assert (type(clip.low), type(clip.high), clip.step) == (float, float, None)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("[reader.hidden]", "[readers.hidden]", r"\[readers\] is no section of a space; did you mean 'reader'"),
+        ("[sweep]", "[sweep]\nsampled = 1\n[more]", r"\[more\] is no section of a space"),
+        ('sampler = "random"', "sampled = 1", "sweep.sampled is no setting; did you mean 'sampler'"),
+        ('"random"', '"gird"', "sweep.sampler = 'gird' is not known; did you mean 'grid'"),
+        ('"random"', '"tpe"\npruner = "mean"', "sweep.pruner = 'mean' is not known; did you mean 'median'"),
+        ("startup = 3", "startup = -3", "sweep.startup = -3 is negative; use 0 or more"),
+        ("startup = 3", 'warm_up = "a"', "sweep.warm_up = 'a' is not a whole number"),
+        (
+            '"random"',
+            '"grid"',
+            "train.learning_rate has no end of values, which a grid needs; give it values or a step",
+        ),
+        ("values = [8, 16]", "value = [8, 16]", "reader.hidden.value is no key of a range; did you mean 'values'"),
+        ("values = [8, 16]", "values = [8, 16]\nlow = 8", "reader.hidden has both values and low; give one"),
+        ("values = [8, 16]", "values = 8", "reader.hidden.values = 8 is no list of numbers, texts or truths"),
+        ("values = [8, 16]", "values = [[8], 16]", r"reader.hidden.values = \[\[8\], 16\] is no list of numbers"),
+        ("values = [8, 16]", "values = [8.0, nan]", "reader.hidden.values = .* has one that is not a number"),
+        ("values = [8, 16]", "values = [8]", r"reader.hidden.values = \[8\]; give two or more different ones"),
+        ("values = [8, 16]", "values = [8, 8]", r"reader.hidden.values = \[8, 8\]; give two or more different ones"),
+        ("low = 0.1\n", "", "reader.dropout.low is missing; give values, or low and high"),
+        ("high = 3\n", "", "reader.hops.high is missing; give values, or low and high"),
+        ("high = 3", "high = true", "reader.hops.high = True is not a number"),
+        ("high = 3", "high = inf", "reader.hops.high = inf is not a number"),
+        ("high = 3", "high = 1", "reader.hops.low = 1 is not below reader.hops.high = 1"),
+        ("step = 0.1", "step = 0.3", "reader.dropout.step = 0.3 does not lead from 0.1 to 0.5"),
+        ("step = 0.1", "step = 0", "reader.dropout.step = 0 is not positive"),
+        ("step = 0.1", "step = 0.1\nlog = true", "reader.dropout has both a step and log; give one or the other"),
+        ("high = 3", "high = 3\nstep = 0.5", "reader.hops.step = 0.5 leads to fractions between whole numbers"),
+        ("log = true", "log = 1", "train.learning_rate.log = 1 is not true or false"),
+        ("low = 1e-4", "low = 0.0", "train.learning_rate.low = 0.0 has no logarithm; use more than 0"),
+        ("[reader.hidden]\nvalues = [8, 16]", "[reader]\nhidden = 8", "reader.hidden = 8 says no range"),
+        (SPACE, "reader = 8", r"reader = 8 is no section; write \[reader.KEY\] with its values"),
+        (SPACE, "[sweep]", r"there is nothing to tune; write for example \[reader.hidden\]"),
+        ("reader.hidden", "data.validation", "data.validation cannot be tuned: all trials need the same questions"),
+        ("reader.hidden", "train.validation_examples", "train.validation_examples cannot be tuned"),
+    ],
+)
+def test_mistakes_in_a_file(space, old, new, message):
+    assert old in SPACE
+    with pytest.raises(ConfigError, match=message):
+        space(SPACE.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("reader.hidden", "reader.hiden", "reader.hiden is no setting; did you mean 'hidden'"),
+        ("values = [8, 16]", "values = [8, 'many']", "reader.hidden = 'many' is not a whole number"),
+        ("high = 0.5", "high = 1.1", "reader.dropout = 1.1"),
+        ("values = [8, 16]", "values = [8, 0]", "reader.hidden = 0"),
+    ],
+)
+def test_what_the_reader_cannot_have_is_refused_before_the_first_trial(tmp_path, monkeypatch, old, new, message):
+    monkeypatch.chdir(PROJECT)
+    (tmp_path / "space.toml").write_text(SPACE.replace(old, new))
+    with pytest.raises(ConfigError, match=message):
+        Plan.load(Path("configs/tiny.toml"), tmp_path / "space.toml")
+
+
+def test_the_name_of_a_sweep_is_that_of_its_settings(tmp_path, monkeypatch):
+    monkeypatch.chdir(PROJECT)
+    (tmp_path / "space.toml").write_text(SPACE)
+    config, space = Path("configs/tiny.toml"), tmp_path / "space.toml"
+    one, same = Plan.load(config, space), Plan.load(config, space, ["reader.hidden=99"])  # which is tuned anyway
+    assert one.name == same.name
+    assert re.fullmatch(r"gareader-[0-9a-f]{12}", one.name)
+    other = Plan.load(config, space, ["train.seed=2", "reader.gate=add"])
+    assert other.name != one.name
+    assert other.changed(one.settings()) == ["reader.gate", "train.seed"]
+    space.write_text(SPACE.replace("values = [8, 16]", "values = [8, 24]").replace("startup = 3", "startup = 4"))
+    assert Plan.load(config, space).changed(one.settings()) == ["reader.hidden", "sweep.startup"]
+
+
+@pytest.mark.parametrize("path", sorted((PROJECT / "configs" / "sweeps").glob("*.toml")), ids=lambda path: path.stem)
+def test_the_sweeps_of_the_project_can_be_planned(path, monkeypatch):
+    monkeypatch.chdir(PROJECT)
+    config, space = re.search(r"gareader tune (\S+) --space (\S+)", path.read_text()).groups()
+    assert space == f"configs/sweeps/{path.name}"
+    assert Plan.load(Path(config), Path(space)).space.settings
+
+
+@given(
+    st.dictionaries(
+        st.from_regex(r"[a-z_]+", fullmatch=True),
+        st.text() | st.integers() | st.booleans() | st.floats(allow_nan=False),
+    )
+)
+def test_values_survive_toml(table):
+    assert tomllib.loads(toml.document({"section": table})) == {"section": table}
