@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import warnings
 from contextlib import ExitStack
 from dataclasses import dataclass
 from time import monotonic
@@ -20,8 +21,14 @@ from torch.nn.parallel import DistributedDataParallel
 from gareader.batching import Batch
 from gareader.distributed import ALONE, Group
 from gareader.errors import TrainingError
+from gareader.nn.dropout import Dropout
+from gareader.nn.gated_attention import GatedAttention
+from gareader.nn.gru import BiGRU
+from gareader.nn.lstm import BiLSTM
 from gareader.readers import Kind
 from gareader.recipe import TrainConfig
+
+UNCOMPILED = (BiGRU, BiLSTM, GatedAttention, Dropout)
 
 _SEEDS_APART = 0x9E3779B97F4A7C15
 """Far enough that no process's seed for an update is another's for a later one."""
@@ -49,7 +56,7 @@ class Engine:
         self.device = chosen_device(config, group)
         self.computed = 0.0  # when this process's own part of the last gradient was ready
         reader.to(self.device)
-        self.module: Any = torch.compile(reader, dynamic=True) if compiles(config) else reader
+        self.module: Any = compiled(reader) if config.compile else reader
         if group.size > 1:
             self.module = DistributedDataParallel(self.module, forward_sync_buffers=False)
             self.module.register_comm_hook(None, self._on_computed)
@@ -118,9 +125,16 @@ def chosen_device(config: TrainConfig, group: Group) -> torch.device:
     return device
 
 
-def compiles(config: TrainConfig) -> bool:
-    """Whether to compile; complains where that cannot be done."""
+def compiled(reader: nn.Module) -> Any:
+    """The reader, its equations compiled but for the recurrent layers, which have kernels of their own on a processor.
+
+    Elsewhere they are loops as long as the text, which would be compiled anew for every length.
+    """
     compiler = os.environ.get("CXX", "g++")
-    if config.compile and not shutil.which(compiler):
+    if not shutil.which(compiler):
         raise TrainingError(f"train.compile needs a C++ compiler, and there is no {compiler}; install it, or use false")
-    return config.compile
+    warnings.filterwarnings("ignore", r"The \.grad attribute|`torch\.jit\.script_method`")  # by torch of itself
+    for module in reader.modules():
+        if isinstance(module, UNCOMPILED):
+            module.forward = torch.compiler.disable(module.forward)  # type: ignore[method-assign, no-untyped-call]
+    return torch.compile(reader, dynamic=True)

@@ -19,7 +19,7 @@ def paper_cell(x: Tensor, h: Tensor, u: Tensor) -> Tensor:
     u_gates, u_candidate = u.tensor_split([2 * h.shape[-1]], dim=-1)
     r, z = torch.sigmoid(x_gates + h @ u_gates).chunk(2, dim=-1)
     candidate = torch.tanh(x_candidate + (r * h) @ u_candidate)
-    return torch.lerp(h, candidate, z)  # (1 − z) ⊙ h + z ⊙ h̃
+    return torch.lerp(h, candidate.to(h), z.to(h))  # (1 − z) ⊙ h + z ⊙ h̃
 
 
 def cudnn_cell(x: Tensor, h: Tensor, u: Tensor) -> Tensor:
@@ -28,7 +28,7 @@ def cudnn_cell(x: Tensor, h: Tensor, u: Tensor) -> Tensor:
     u_gates, u_candidate = (h @ u).tensor_split([2 * h.shape[-1]], dim=-1)
     r, z = torch.sigmoid(x_gates + u_gates).chunk(2, dim=-1)
     candidate = torch.tanh(x_candidate + r * u_candidate)
-    return torch.lerp(candidate, h, z)  # (1 − z) ⊙ h̃ + z ⊙ h
+    return torch.lerp(candidate.to(h), h, z.to(h))  # (1 − z) ⊙ h̃ + z ⊙ h
 
 
 CELLS: dict[str, Cell] = {"paper": paper_cell, "cudnn": cudnn_cell}

@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor
 
+from gareader.nn.attention import exact
+
 
 def pointer_sum(scores: Tensor, occurrence: Tensor) -> Tensor:
     """log Pr(c|d,q), with Pr(c|d,q) ∝ Σ_{i ∈ I(c,d)} s_i: (B, D), (B, C, D) → (B, C).
@@ -25,5 +27,5 @@ def masked_logsumexp(values: Tensor, mask: Tensor) -> Tensor:
     """log Σ exp over the last dimension where the mask is true; −inf, with gradient 0, where it nowhere is."""
     empty = ~mask.any(dim=-1, keepdim=True)
     # An empty row is summed over zeros and then overwritten: −inf − (−inf) inside logsumexp would be a NaN gradient.
-    kept = values.masked_fill(~mask, -torch.inf).masked_fill(empty, 0)
+    kept = exact(values).masked_fill(~mask, -torch.inf).masked_fill(empty, 0)
     return kept.logsumexp(dim=-1).masked_fill(empty.squeeze(-1), -torch.inf)

@@ -73,7 +73,7 @@ class Highway(nn.Module):
     def forward(self, values: Tensor) -> Tensor:
         """(…, width), unchanged."""
         new, gate = (values @ self.weight + self.bias).chunk(2, dim=-1)
-        return torch.lerp(values, torch.relu(new), torch.sigmoid(gate))
+        return torch.lerp(values, torch.relu(new).to(values), torch.sigmoid(gate).to(values))
 
 
 class BiDAFReader(nn.Module):
@@ -135,8 +135,9 @@ class BiDAFReader(nn.Module):
     def within(self, lstm: nn.Module, values: Tensor, mask: Tensor) -> Tensor:
         """An LSTM over each window by itself: (B, M, W, inputs), (B, M, W) → (B, M, W, 2H), zeros where none is."""
         there = mask[:, :, 0]  # (B, M)
-        states = values.new_zeros(*mask.shape, 2 * self.config.hidden)
-        return states.index_put(there.nonzero(as_tuple=True), lstm(self.dropout(values[there]), mask[there]))
+        found: Tensor = lstm(self.dropout(values[there]), mask[there])
+        states = found.new_zeros(*mask.shape, 2 * self.config.hidden)
+        return states.index_put(there.nonzero(as_tuple=True), found)
 
 
 def windows(batch: Batch, width: int) -> tuple[Tensor, Tensor]:

@@ -1,8 +1,9 @@
 """Reading a prepared corpus: any example in microseconds, whatever its size."""
 
-import os
+import mmap
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, overload
@@ -16,6 +17,9 @@ from gareader.errors import CorpusError, ExampleError, StoreError
 from gareader.examples import Example
 from gareader.store import layout
 from gareader.store.addresses import files, is_prepared
+
+RELEASED_AFTER = 1 << 12
+"""Examples after which the pages that were read leave this process's memory, so that it stays flat."""
 
 
 def read_examples(
@@ -40,6 +44,8 @@ class PreparedCorpus(Sequence[Example]):
         lengths = [np.diff(batch.document_offsets) for batch in self._batches]
         self.document_lengths: NDArray[np.int32] = np.concatenate([np.zeros(0, np.int32), *lengths])
         self._starts: list[int] = np.cumsum([0, *map(len, lengths)]).tolist()
+        self._shards = shards
+        self._read = 0
 
     @classmethod
     def open(cls, path: Path | str) -> "PreparedCorpus":
@@ -47,11 +53,16 @@ class PreparedCorpus(Sequence[Example]):
 
         Reads only the directory, the words and the document lengths.
         """
-        return cls([_Shard(file) for file in files(path)])
+        with ThreadPoolExecutor(16) as threads:  # most of the time is waiting for a disk
+            return cls([*threads.map(_Shard, files(path))])
 
     def answerable(self) -> NDArray[np.bool_]:
-        """Of each example, whether its answer is known and in the document."""
-        return np.concatenate([np.zeros(0, bool), *(batch.answerable() for batch in self._batches)])
+        """Of each example, whether its answer is known and in the document; reads all documents once."""
+        found = [np.zeros(0, bool)]
+        for shard in self._shards:
+            found += [batch.answerable() for batch in shard.batches]
+            shard.release()
+        return np.concatenate(found)
 
     @property
     def most_candidates(self) -> int:
@@ -69,6 +80,10 @@ class PreparedCorpus(Sequence[Example]):
         if isinstance(index, slice):
             return [self[number] for number in range(*index.indices(len(self)))]
         row = range(len(self))[index]  # negative ones count from the end; IndexError beyond
+        self._read += 1
+        if self._read % RELEASED_AFTER == 0:
+            for shard in self._shards:
+                shard.release()
         number = bisect_right(self._starts, row) - 1
         return self._batches[number].example(row - self._starts[number], self._lookups[number])
 
@@ -89,7 +104,8 @@ class _Shard:
 
     def __init__(self, path: Path) -> None:
         try:
-            reader = pa.ipc.open_file(_mapped(path))
+            self.map = _mapped(path)
+            reader = pa.ipc.open_file(pa.BufferReader(pa.py_buffer(self.map)))
             layout.check(reader.schema)
             batches = [reader.get_batch(number) for number in range(reader.num_record_batches)]
             self.words = batches[0].column("document").values.dictionary if batches else pa.array([], pa.string())
@@ -99,6 +115,11 @@ class _Shard:
             raise StoreError(f"{path}: {error}") from None
         except (pa.ArrowException, OSError, ValueError) as error:
             raise _damaged(path, error) from error
+
+    def release(self) -> None:
+        """Take what has been read out of this process's memory; the system's cache of the file may keep it."""
+        if hasattr(mmap, "MADV_DONTNEED"):
+            self.map.madvise(mmap.MADV_DONTNEED)
 
 
 class _Batch:
@@ -156,21 +177,18 @@ def _views(lists: Any) -> tuple[NDArray[np.uint32], NDArray[np.int32]]:
     return lists.values.indices.to_numpy().view(np.uint32), lists.offsets.to_numpy()
 
 
-def _mapped(path: Path) -> Any:
+def _mapped(path: Path) -> mmap.mmap:
     """The file in memory, if it begins and ends as it should."""
     try:
         with path.open("rb") as file:
-            beginning = file.read(len(layout.MAGIC))
-            if beginning == layout.MAGIC:
-                file.seek(-len(layout.MAGIC), os.SEEK_END)
-            end = file.read()
+            if file.read(len(layout.MAGIC)) != layout.MAGIC:
+                raise StoreError("not a prepared corpus; prepare it first")
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except OSError as error:
         raise StoreError(f"cannot open the prepared corpus: {error.strerror}") from error
-    if beginning != layout.MAGIC:
-        raise StoreError("not a prepared corpus; prepare it first")
-    if end != layout.MAGIC:
+    if mapped[-len(layout.MAGIC) :] != layout.MAGIC:
         raise StoreError("the prepared corpus is cut off; copy or prepare it again")
-    return pa.memory_map(str(path))
+    return mapped
 
 
 def _damaged(path: Path, error: Exception) -> StoreError:

@@ -1,0 +1,103 @@
+"""A corpus of any size, made from a small one by repeating and permuting it: opened, shuffled and read."""
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+import pyarrow as pa
+
+from gareader.batching import length_batches
+from gareader.store import PreparedCorpus
+
+BATCH = 32
+
+
+@dataclass(frozen=True)
+class ShardsBenchmark:
+    """What a process that trains on the corpus has to wait for, and its memory."""
+
+    questions: int
+    shards: int
+    gigabytes: float
+    """On disk."""
+    open_seconds: float
+    choose_seconds: float
+    """To look which answers are in their documents: everything is read once."""
+    shuffle_seconds: float
+    """To draw the order of an epoch."""
+    read: int
+    """Questions read in that order."""
+    questions_per_second: float
+    peak_memory_mb: float
+    """The largest resident memory, mapped pages of the corpus included."""
+    peak_own_memory_mb: float
+    """Without mapped pages."""
+
+
+def repeat(source: Path, questions: int, folder: Path) -> None:
+    """Fill the folder with shards, each the source in another order, until there are so many questions."""
+    folder.mkdir(parents=True)
+    with pa.memory_map(str(source)) as file:
+        table = pa.ipc.open_file(file).read_all().combine_chunks()
+    for number in range(-(-questions // len(table))):
+        order = np.random.default_rng(number).permutation(len(table))[: questions - number * len(table)]
+        with pa.ipc.new_file(str(folder / f"{number:05}.arrow"), table.schema) as writer:
+            for start in range(0, len(order), 4096):
+                writer.write_table(table.take(order[start : start + 4096]).combine_chunks())
+
+
+def bench_shards(folder: Path, read: int) -> ShardsBenchmark:
+    """Measure in a process of its own."""
+    command = [sys.executable, "-m", "gareader.benchmark.shards", str(folder), str(read)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
+    size = sum(file.stat().st_size for file in folder.iterdir())
+    return ShardsBenchmark(shards=len(list(folder.iterdir())), gigabytes=size / 1e9, **json.loads(done.stdout))
+
+
+def main(folder: str, read: int) -> None:
+    """What that process does."""
+    watch = [perf_counter()]
+    own = 0.0
+
+    def lap() -> float:
+        nonlocal own
+        own = max(own, memory("RssAnon"))
+        watch.append(perf_counter())
+        return watch[-1] - watch[-2]
+
+    corpus = PreparedCorpus.open(folder)
+    opening = lap()
+    corpus.answerable()
+    choosing = lap()
+    batches = length_batches(corpus.document_lengths, BATCH, seed=[1, 0])
+    shuffling = lap()
+    for batch in batches[: read // BATCH]:
+        words = sum(len(corpus[int(i)].document) for i in batch)
+        if words < BATCH:
+            raise ValueError("a document is empty")
+    reading = lap()
+    found = {
+        "questions": len(corpus),
+        "open_seconds": opening,
+        "choose_seconds": choosing,
+        "shuffle_seconds": shuffling,
+        "read": read // BATCH * BATCH,
+        "questions_per_second": (read // BATCH * BATCH) / reading,
+        "peak_memory_mb": memory("VmHWM"),
+        "peak_own_memory_mb": own,
+    }
+    sys.stdout.write(json.dumps(found))
+
+
+def memory(kind: str) -> float:
+    """In MB, as the system counts it."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition(f"{kind}:")[2].split()[0]) / 1024
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))
