@@ -7,9 +7,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import synthetic
 from gareader import corpora
 from gareader.errors import CorpusError, StoreError
+from gareader.experiment import Experiment
 from gareader.store import PreparedCorpus, encoding, is_prepared, prepare, prepare_corpus, read_examples, writing
+from gareader.training import BEST
 from test_store import CBT, EXAMPLES, examples
 
 
@@ -131,3 +134,24 @@ def test_addresses_that_lead_nowhere(address, message, tmp_path, monkeypatch):
     monkeypatch.setenv("GAREADER_CACHE", str(tmp_path / "cache"))
     with pytest.raises(StoreError, match=message):
         read_examples(address)
+
+
+def test_training_on_shards_is_training_on_the_corpus(tmp_path, monkeypatch):
+    """To the bit, and resumed in the middle of an epoch."""
+    monkeypatch.setattr(encoding, "WORDS_PER_BATCH", 500)
+    questions = synthetic.corpus(200, seed=1)
+    prepare(questions, tmp_path / "whole.arrow")
+    prepare(questions, tmp_path / "shards", shard=30)
+    prepare(synthetic.corpus(20, seed=2), tmp_path / "validation.arrow")
+    assert len(list((tmp_path / "shards").iterdir())) > 4
+    for name in ("whole.arrow", "shards"):
+        data = {"train": str(tmp_path / name), "validation": str(tmp_path / "validation.arrow"), "vector_width": 8}
+        table = {"data": data, "reader": {"hidden": 4, "hops": 1}, "train": {"max_epochs": 2, "log_every": 1}}
+        experiment = Experiment.from_table(table)
+        stopped = experiment.run(tmp_path / f"run {name}").train(iter([False, False, False, True]).__next__)
+        assert (stopped.epoch, stopped.batch) == (0, 4)
+        assert experiment.run(tmp_path / f"run {name}", resume=True).train().finished
+    weights = [
+        (tmp_path / f"run {name}" / BEST / "weights.safetensors").read_bytes() for name in ("whole.arrow", "shards")
+    ]
+    assert weights[0] == weights[1]

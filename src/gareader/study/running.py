@@ -34,8 +34,9 @@ class Studio:
         """The trials that have no result yet; one with other settings than now is an error."""
         done = read_results(self.folder)
         for trial in self.study.trials:
-            now = trial.experiment.table() if trial.experiment else None
-            if trial.key in done and done[trial.key].settings != now:
+            before = done[trial.key].settings if trial.key in done else None
+            # read as settings, so that one that did not exist then has its default
+            if before is not None and Experiment.from_table(before) != trial.experiment:
                 raise TrainingError(
                     f"{trial.key} was done with other settings than the study has now; choose another --out, "
                     f"or remove its line from the results to do it again"
