@@ -143,7 +143,7 @@ def test_training_on_shards_is_training_on_the_corpus(tmp_path, monkeypatch):
     prepare(questions, tmp_path / "whole.arrow")
     prepare(questions, tmp_path / "shards", shard=30)
     prepare(synthetic.corpus(20, seed=2), tmp_path / "validation.arrow")
-    assert len(list((tmp_path / "shards").iterdir())) > 4
+    assert len(list((tmp_path / "shards").iterdir())) > 2
     for name in ("whole.arrow", "shards"):
         data = {"train": str(tmp_path / name), "validation": str(tmp_path / "validation.arrow"), "vector_width": 8}
         table = {"data": data, "reader": {"hidden": 4, "hops": 1}, "train": {"max_epochs": 2, "log_every": 1}}

@@ -1,7 +1,7 @@
 """Settings: a TOML table becomes a frozen dataclass, and every complaint names the key."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields
 from pathlib import Path
 from types import NoneType, UnionType
@@ -72,3 +72,31 @@ def _checked(value: Any, expected: Any, name: str) -> Any:
     names = {int: "a whole number", float: "a number", str: "text", bool: "true or false", NoneType: "nothing"}
     wanted = " or ".join(names[kind] for kind in kinds if kind is not NoneType)
     raise ConfigError(f"{name} = {value!r} is not {wanted}")
+
+
+def at_least_one(settings: Any, *names: str) -> None:
+    """Complain about the first of these settings that is less than 1."""
+    for name in names:
+        if getattr(settings, name) < 1:
+            raise ConfigError(f"{name} = {getattr(settings, name)} is too small; use 1 or more")
+
+
+def positive(settings: Any, *names: str) -> None:
+    """Complain about the first of these settings that is given and not more than 0."""
+    for name in names:
+        if (value := getattr(settings, name)) is not None and not value > 0:
+            raise ConfigError(f"{name} = {value} is not positive")
+
+
+def less_than_one(settings: Any, *names: str) -> None:
+    """Complain about the first of these settings that is no share of something, with a rest."""
+    for name in names:
+        if not 0 <= getattr(settings, name) < 1:
+            raise ConfigError(f"{name} = {getattr(settings, name)} is not a share; use 0 or more and less than 1")
+
+
+def known(settings: Any, **choices: Iterable[str]) -> None:
+    """Complain about the first of these settings whose value is none of its choices."""
+    for name, names in choices.items():
+        if (value := getattr(settings, name)) not in names:
+            raise ConfigError(f"{name} = {value!r} is not known; {did_you_mean(str(value), names)}")

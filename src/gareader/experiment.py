@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gareader.anonymity import WAYS, mark
 from gareader.batching import SPECIAL_WORDS, Collator
 from gareader.checkpoint import Checkpoint
-from gareader.config import Table, from_table
+from gareader.config import Table, from_table, known
 from gareader.distributed import ALONE, Group
 from gareader.errors import ConfigError, GareaderError, TrainingError, did_you_mean
 from gareader.examples import Example
@@ -47,8 +47,7 @@ class DataConfig:
     """How candidates hide behind marks @entityN: not (none), permuted in every epoch, or ordered by occurrence."""
 
     def __post_init__(self) -> None:
-        if self.anonymity not in WAYS:
-            raise ConfigError(f"anonymity = {self.anonymity!r} is not known; {did_you_mean(self.anonymity, WAYS)}")
+        known(self, anonymity=WAYS)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gareader.errors import ConfigError, did_you_mean
+from gareader.config import at_least_one, known, positive
+from gareader.errors import ConfigError
 
 OPTIMISERS: dict[str, Callable[["TrainConfig", Any], torch.optim.Optimizer]] = {
     "adam": lambda recipe, groups: torch.optim.Adam(groups, lr=recipe.learning_rate, fused=True),
@@ -82,24 +83,16 @@ class TrainConfig:
     """Threads for tensors; all cores if not given. Small readers are faster with one."""
 
     def __post_init__(self) -> None:
-        if self.optimiser not in OPTIMISERS:
-            known = did_you_mean(self.optimiser, OPTIMISERS)
-            raise ConfigError(f"optimiser = {self.optimiser!r} is not known; {known}")
-        if self.device not in DEVICES:
-            raise ConfigError(f"device = {self.device!r} is not known; {did_you_mean(self.device, DEVICES)}")
-        if self.precision not in PRECISIONS:
-            raise ConfigError(
-                f"precision = {self.precision!r} is not known; {did_you_mean(self.precision, PRECISIONS)}"
-            )
-        for name in ("batch_size", "accumulate", "steady", "max_epochs", "patience", "validate_every", "log_every"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} = {getattr(self, name)} is too small; use 1 or more")
+        known(self, optimiser=OPTIMISERS, device=DEVICES, precision=PRECISIONS)
+        at_least_one(
+            self, "batch_size", "accumulate", "steady", "max_epochs", "patience", "validate_every", "log_every"
+        )
+        positive(
+            self, "learning_rate", "slower", "clip", "clip_values", "max_minutes", "validation_examples", "threads"
+        )
         for name in ("momentum", "word_decay"):
             if getattr(self, name) < 0:
                 raise ConfigError(f"{name} = {getattr(self, name)} is negative; use 0 or more")
-        for name in ("learning_rate", "slower", "clip", "clip_values", "max_minutes", "validation_examples", "threads"):
-            if (value := getattr(self, name)) is not None and not value > 0:
-                raise ConfigError(f"{name} = {value} is not positive")
         if not 0 <= self.seed < 2**32:
             raise ConfigError(f"seed = {self.seed} is out of range; use 0 or more and less than 2**32")
         for name in ("average", "smoothing"):

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from gareader.batching import Batch
-from gareader.errors import ConfigError
+from gareader.config import at_least_one, less_than_one, positive
 from gareader.nn.dropout import Dropout
 from gareader.nn.first_weights import orthogonal_
 from gareader.nn.gru import BiGRU, final_states
@@ -43,12 +43,9 @@ class AttentionSumConfig:
     """Whether training changes the word vectors."""
 
     def __post_init__(self) -> None:
-        if self.hidden < 1:
-            raise ConfigError(f"hidden = {self.hidden} is too small; use 1 or more")
-        if not 0 <= self.dropout < 1:
-            raise ConfigError(f"dropout = {self.dropout} is not a share; use 0 or more and less than 1")
-        if not self.word_scale > 0:
-            raise ConfigError(f"word_scale = {self.word_scale} is not positive")
+        at_least_one(self, "hidden")
+        less_than_one(self, "dropout")
+        positive(self, "word_scale")
 
 
 class AttentionSumReader(nn.Module):

@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 
 from gareader.batching import Batch
-from gareader.errors import ConfigError
+from gareader.config import at_least_one, less_than_one, positive
 from gareader.nn.answer_words import AnswerWords
 from gareader.nn.attention import masked_softmax
 from gareader.nn.dropout import Dropout
@@ -49,13 +49,9 @@ class AttentiveConfig:
     """Whether training changes the word vectors."""
 
     def __post_init__(self) -> None:
-        for name, count in (("hidden", self.hidden), ("attention", self.attention)):
-            if count < 1:
-                raise ConfigError(f"{name} = {count} is too small; use 1 or more")
-        if not 0 <= self.dropout < 1:
-            raise ConfigError(f"dropout = {self.dropout} is not a share; use 0 or more and less than 1")
-        if not self.scale > 0:
-            raise ConfigError(f"scale = {self.scale} is not positive")
+        at_least_one(self, "hidden", "attention")
+        less_than_one(self, "dropout")
+        positive(self, "scale")
 
 
 class AttentiveReader(nn.Module):

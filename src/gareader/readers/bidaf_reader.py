@@ -29,6 +29,7 @@ import torch
 from torch import Tensor, nn
 
 from gareader.batching import Batch
+from gareader.config import at_least_one, less_than_one
 from gareader.errors import ConfigError
 from gareader.nn.attention import masked_softmax
 from gareader.nn.character_cnn import CharacterCNN
@@ -55,10 +56,8 @@ class BiDAFConfig:
     def __post_init__(self) -> None:
         if self.window < 1 or self.window % 2 == 0:
             raise ConfigError(f"window = {self.window} has no middle; use an odd number, 1 or more")
-        if self.hidden < 1:
-            raise ConfigError(f"hidden = {self.hidden} is too small; use 1 or more")
-        if not 0 <= self.dropout < 1:
-            raise ConfigError(f"dropout = {self.dropout} is not a share; use 0 or more and less than 1")
+        at_least_one(self, "hidden")
+        less_than_one(self, "dropout")
 
 
 class Highway(nn.Module):

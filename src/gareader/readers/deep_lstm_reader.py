@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gareader.batching import Batch
-from gareader.errors import ConfigError
+from gareader.config import at_least_one, less_than_one, positive
 from gareader.nn.answer_words import AnswerWords
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
@@ -51,13 +51,9 @@ class DeepLSTMConfig:
     """Whether training changes the word vectors."""
 
     def __post_init__(self) -> None:
-        for name, count in (("hidden", self.hidden), ("layers", self.layers)):
-            if count < 1:
-                raise ConfigError(f"{name} = {count} is too small; use 1 or more")
-        if not 0 <= self.dropout < 1:
-            raise ConfigError(f"dropout = {self.dropout} is not a share; use 0 or more and less than 1")
-        if not self.scale > 0:
-            raise ConfigError(f"scale = {self.scale} is not positive")
+        at_least_one(self, "hidden", "layers")
+        less_than_one(self, "dropout")
+        positive(self, "scale")
 
 
 class DeepLSTMReader(nn.Module):

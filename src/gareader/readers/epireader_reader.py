@@ -29,6 +29,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gareader.batching import Batch
+from gareader.config import less_than_one, positive
 from gareader.errors import ConfigError
 from gareader.nn.attention import masked_log_softmax, masked_softmax
 from gareader.nn.dropout import Dropout
@@ -75,10 +76,8 @@ class EpiReaderConfig:
         for name in ("margin", "reasoner_weight"):
             if getattr(self, name) < 0:
                 raise ConfigError(f"{name} = {getattr(self, name)} is negative; use 0 or more")
-        if not 0 <= self.dropout < 1:
-            raise ConfigError(f"dropout = {self.dropout} is not a share; use 0 or more and less than 1")
-        if not self.word_scale > 0:
-            raise ConfigError(f"word_scale = {self.word_scale} is not positive")
+        less_than_one(self, "dropout")
+        positive(self, "word_scale")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gareader.batching import Batch
-from gareader.errors import ConfigError, did_you_mean
+from gareader.config import at_least_one, known, less_than_one
 from gareader.nn.embedding import CharacterEmbedding, TokenEmbedding
 from gareader.nn.gated_attention import GATES, QUERY_ATTENTIONS, GatedAttention
 from gareader.nn.gru import CELLS, BiGRU, at_position, final_states
@@ -54,19 +54,9 @@ class GatedAttentionConfig:
     """Whether training changes the word vectors L(w)."""
 
     def __post_init__(self) -> None:
-        for name, value, known in (
-            ("gate", self.gate, list(GATES)),
-            ("query_attention", self.query_attention, list(QUERY_ATTENTIONS)),
-            ("cloze", self.cloze, list(CLOZES)),
-            ("cell", self.cell, list(CELLS)),
-        ):
-            if value not in known:
-                raise ConfigError(f"{name} = {value!r} is not known; {did_you_mean(str(value), known)}")
-        for name, count in (("hops", self.hops), ("hidden", self.hidden)):
-            if count < 1:
-                raise ConfigError(f"{name} = {count} is too small; use 1 or more")
-        if not 0 <= self.dropout < 1:
-            raise ConfigError(f"dropout = {self.dropout} is not a share; use 0 or more and less than 1")
+        known(self, gate=GATES, query_attention=QUERY_ATTENTIONS, cloze=CLOZES, cell=CELLS)
+        at_least_one(self, "hops", "hidden")
+        less_than_one(self, "dropout")
 
 
 class GatedAttentionReader(nn.Module):

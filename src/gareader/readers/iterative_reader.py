@@ -24,6 +24,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gareader.batching import Batch
+from gareader.config import at_least_one, less_than_one, positive
 from gareader.errors import ConfigError
 from gareader.nn.attention import masked_softmax
 from gareader.nn.dropout import Dropout
@@ -58,13 +59,9 @@ class IterativeConfig:
             raise ConfigError(
                 f"glimpses = {self.glimpses} is too small; use 2 or more, for the first one knows nothing"
             )
-        for name, count in (("hidden", self.hidden), ("inference", self.inference)):
-            if count < 1:
-                raise ConfigError(f"{name} = {count} is too small; use 1 or more")
-        if not 0 <= self.dropout < 1:
-            raise ConfigError(f"dropout = {self.dropout} is not a share; use 0 or more and less than 1")
-        if not self.word_scale > 0:
-            raise ConfigError(f"word_scale = {self.word_scale} is not positive")
+        at_least_one(self, "hidden", "inference")
+        less_than_one(self, "dropout")
+        positive(self, "word_scale")
 
 
 class IterativeReader(nn.Module):

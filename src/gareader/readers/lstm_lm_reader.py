@@ -29,7 +29,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gareader.batching import Batch
-from gareader.errors import ConfigError
+from gareader.config import at_least_one, less_than_one
 from gareader.nn.attention import masked_log_softmax
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
@@ -50,10 +50,8 @@ class LSTMLanguageModelConfig:
     """Whether training changes the word vectors."""
 
     def __post_init__(self) -> None:
-        if self.hidden < 1:
-            raise ConfigError(f"hidden = {self.hidden} is too small; use 1 or more")
-        if not 0 <= self.dropout < 1:
-            raise ConfigError(f"dropout = {self.dropout} is not a share; use 0 or more and less than 1")
+        at_least_one(self, "hidden")
+        less_than_one(self, "dropout")
 
 
 @dataclass(frozen=True)

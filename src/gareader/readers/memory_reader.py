@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gareader.batching import Batch
+from gareader.config import at_least_one, less_than_one, positive
 from gareader.errors import ConfigError
 from gareader.nn.attention import masked_softmax
 from gareader.nn.dropout import Dropout
@@ -48,12 +49,9 @@ class MemoryConfig:
     def __post_init__(self) -> None:
         if self.window < 1 or self.window % 2 == 0:
             raise ConfigError(f"window = {self.window} has no middle; use an odd number")
-        if self.hidden < 1:
-            raise ConfigError(f"hidden = {self.hidden} is too small; use 1 or more")
-        if not 0 <= self.dropout < 1:
-            raise ConfigError(f"dropout = {self.dropout} is not a share; use 0 or more and less than 1")
-        if not self.word_scale > 0:
-            raise ConfigError(f"word_scale = {self.word_scale} is not positive")
+        at_least_one(self, "hidden")
+        less_than_one(self, "dropout")
+        positive(self, "word_scale")
         if not self.update_words:
             raise ConfigError(f"update_words = {self.update_words} leaves this reader nothing to learn; use true")
 

@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gareader.batching import Batch
-from gareader.errors import ConfigError, did_you_mean
+from gareader.config import at_least_one, known, less_than_one
 from gareader.nn.attention import masked_softmax
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
@@ -54,14 +54,9 @@ class NSEConfig:
     """Whether training changes the word vectors."""
 
     def __post_init__(self) -> None:
-        if self.control not in CONTROLS:
-            known = did_you_mean(str(self.control), CONTROLS)
-            raise ConfigError(f"control = {self.control!r} is not known; {known}")
-        for name, count in (("steps", self.steps), ("hidden", self.hidden)):
-            if count < 1:
-                raise ConfigError(f"{name} = {count} is too small; use 1 or more")
-        if not 0 <= self.dropout < 1:
-            raise ConfigError(f"dropout = {self.dropout} is not a share; use 0 or more and less than 1")
+        known(self, control=CONTROLS)
+        at_least_one(self, "steps", "hidden")
+        less_than_one(self, "dropout")
 
 
 class NSEReader(nn.Module):

@@ -25,6 +25,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gareader.batching import Batch
+from gareader.config import at_least_one, less_than_one, positive
 from gareader.errors import ConfigError
 from gareader.nn.attention import masked_softmax
 from gareader.nn.dropout import Dropout
@@ -60,13 +61,9 @@ class ReasoNetConfig:
     def __post_init__(self) -> None:
         if self.steps < 2:
             raise ConfigError(f"steps = {self.steps} is too small; use 2 or more, or there is nothing to decide")
-        for name, count in (("hidden", self.hidden), ("projection", self.projection)):
-            if count < 1:
-                raise ConfigError(f"{name} = {count} is too small; use 1 or more")
-        if not self.sharpness > 0:
-            raise ConfigError(f"sharpness = {self.sharpness} is not positive")
-        if not 0 <= self.dropout < 1:
-            raise ConfigError(f"dropout = {self.dropout} is not a share; use 0 or more and less than 1")
+        at_least_one(self, "hidden", "projection")
+        positive(self, "sharpness")
+        less_than_one(self, "dropout")
 
 
 class ReasoNetReader(nn.Module):

@@ -27,7 +27,7 @@ import torch
 from torch import Tensor, nn
 
 from gareader.batching import Batch
-from gareader.errors import ConfigError, did_you_mean
+from gareader.config import at_least_one, known, less_than_one, positive
 from gareader.nn.answer_words import AnswerWords
 from gareader.nn.attention import masked_softmax
 from gareader.nn.dropout import Dropout
@@ -52,14 +52,10 @@ class StanfordConfig:
     """Whether training changes the word vectors."""
 
     def __post_init__(self) -> None:
-        if self.cell not in CELLS:
-            raise ConfigError(f"cell = {self.cell!r} is not known; {did_you_mean(self.cell, list(CELLS))}")
-        if self.hidden < 1:
-            raise ConfigError(f"hidden = {self.hidden} is too small; use 1 or more")
-        if not 0 <= self.dropout < 1:
-            raise ConfigError(f"dropout = {self.dropout} is not a share; use 0 or more and less than 1")
-        if not self.bound > 0:
-            raise ConfigError(f"bound = {self.bound} is not positive")
+        known(self, cell=CELLS)
+        at_least_one(self, "hidden")
+        less_than_one(self, "dropout")
+        positive(self, "bound")
 
 
 class StanfordReader(nn.Module):
