@@ -4,6 +4,7 @@ The engine is torch.distributed: gloo between processors, NCCL between GPUs. The
 network, as torch.distributed does.
 """
 
+import gc
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -133,6 +134,7 @@ def joined() -> Iterator[Group]:
         here = os.environ
         yield Group(rank, size, int(here.get("LOCAL_RANK", "0")), int(here.get("LOCAL_WORLD_SIZE", "1")))
     finally:
+        gc.collect()  # whatever still holds the group would end it while the process ends, which aborts
         dist.destroy_process_group()
 
 

@@ -46,6 +46,19 @@ class Measured:
     """Share of the time in which a process had computed its gradients and waited for the others' to arrive."""
 
 
+@dataclass
+class Moment:
+    """When this process's own part of the last gradient was ready."""
+
+    time: float = 0.0
+
+
+def exchanged(computed: Moment, bucket: GradBucket) -> Future[Tensor]:
+    """Note when gradients are ready to be exchanged, then exchange them."""
+    computed.time = monotonic()
+    return allreduce_hook(dist.group.WORLD, bucket)  # type: ignore[arg-type]
+
+
 class Engine:
     """A reader with everything that computes its gradients."""
 
@@ -54,17 +67,12 @@ class Engine:
         self.config = config
         self.group = group
         self.device = chosen_device(config, group)
-        self.computed = 0.0  # when this process's own part of the last gradient was ready
+        self.computed = Moment()
         reader.to(self.device)
         self.module: Any = compiled(reader) if config.compile else reader
         if group.size > 1:
             self.module = DistributedDataParallel(self.module, forward_sync_buffers=False)
-            self.module.register_comm_hook(None, self._on_computed)
-
-    def _on_computed(self, _: None, bucket: GradBucket) -> Future[Tensor]:
-        """Note when gradients are ready to be exchanged, then exchange them."""
-        self.computed = monotonic()
-        return allreduce_hook(dist.group.WORLD, bucket)  # type: ignore[arg-type]
+            self.module.register_comm_hook(self.computed, exchanged)
 
     def slices(self, members: NDArray[np.int64]) -> list[NDArray[np.int64]]:
         """This process's part of a batch, in slices; as members are ordered by length, every part has long and short.
@@ -95,7 +103,7 @@ class Engine:
             real += mine * int(batch.document_mask.sum())
             places += mine * batch.document_mask.numel()
         ended = monotonic()
-        waited = (ended - self.computed) / (ended - began) if self.group.size > 1 else 0.0
+        waited = (ended - self.computed.time) / (ended - began) if self.group.size > 1 else 0.0
         loss, correct, real, places, waited = self.group.summed(loss, correct, real, places, waited)
         return Measured(loss / total, correct / questions, 1 - real / places, waited / self.group.size)
 

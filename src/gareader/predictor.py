@@ -69,7 +69,7 @@ class Predictor:
 
     def predict(self, examples: Sequence[Example], *, attention: bool = False) -> list[Prediction]:
         """The answers to a few questions, read as one batch."""
-        device = next(self.reader.parameters()).device
+        device = next((weight.device for weight in self.reader.parameters()), torch.device("cpu"))
         with torch.inference_mode():
             output = self.reader(self.collator(examples).to(device), attention=attention)
             draws = range(-1, -self.permutations, -1)

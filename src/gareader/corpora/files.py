@@ -81,7 +81,7 @@ def pieces(path: Path, span: Span = WHOLE) -> Iterator[str]:
         try:
             if span.start:
                 binary.seek(span.start)
-            left = span.end - binary.tell()
+            left = span.end - span.start
             # read1 hands over what there is, so that nothing before a damaged place is lost
             while data := binary.read1(min(_PIECE, left)):
                 left -= len(data)
