@@ -44,7 +44,7 @@ def test_a_single_file() -> None:
         GOOD.encode() + b"\n \n\n",
         GOOD.replace("\n", "\r\n").encode(),
         b"\xef\xbb\xbf" + GOOD.encode(),
-        gzip.compress(GOOD.encode()),
+        gzip.compress(GOOD.encode(), mtime=0),
         lzma.compress(GOOD.encode()),
         GOOD.replace(" met ", "\u00a0met ").encode(),
     ],
@@ -65,7 +65,7 @@ def test_a_question_without_answer(tmp_path: Path) -> None:
 def test_files_come_in_order_whatever_their_compression(tmp_path: Path) -> None:
     (tmp_path / "c.question").write_text(GOOD)
     (tmp_path / "a.question.xz").write_bytes(lzma.compress(GOOD.encode()))
-    (tmp_path / "b.question.gz").write_bytes(gzip.compress(GOOD.encode()))
+    (tmp_path / "b.question.gz").write_bytes(gzip.compress(GOOD.encode(), mtime=0))
     (tmp_path / "._b.question").write_bytes(b"what a Mac leaves behind")
     (tmp_path / "README").write_text("not a question")
     (tmp_path / "notes").mkdir()
@@ -122,7 +122,7 @@ BROKEN = {
         GOOD.encode().replace(b"met", b"m\xe9t"),
         "{path}:3: byte 0xe9 at column 11 is not UTF-8",
     ),
-    "damage": (gzip.compress(GOOD.encode())[:-9], "{path}:10: damaged or cut off here (Compressed file ended before"),
+    "damage": (gzip.compress(GOOD.encode(), mtime=0)[:-9], "{path}:10: damaged or cut off here (Compressed file ended before"),
     "a tar archive": (b"\0" * 257 + b"ustar", "{path}: this is a tar archive; unpack it first"),
 }
 
@@ -143,7 +143,7 @@ def test_a_broken_file_between_two_good_ones(tmp_path: Path, content: bytes, mes
 
 def test_a_question_that_is_there_twice(tmp_path: Path) -> None:
     (tmp_path / "a.question").write_text(GOOD)
-    (tmp_path / "a.question.gz").write_bytes(gzip.compress(GOOD.encode()))
+    (tmp_path / "a.question.gz").write_bytes(gzip.compress(GOOD.encode(), mtime=0))
     examples, bad = read_all(tmp_path)
     assert len(examples) == 1
     assert bad == [f"{tmp_path / 'a.question.gz'}: a second file for the question a; remove one of them"]
