@@ -122,7 +122,10 @@ BROKEN = {
         GOOD.encode().replace(b"met", b"m\xe9t"),
         "{path}:3: byte 0xe9 at column 11 is not UTF-8",
     ),
-    "damage": (gzip.compress(GOOD.encode(), mtime=0)[:-9], "{path}:10: damaged or cut off here (Compressed file ended before"),
+    "damage": (
+        gzip.compress(GOOD.encode(), mtime=0)[:-9],
+        "{path}:10: damaged or cut off here (Compressed file ended before",
+    ),
     "a tar archive": (b"\0" * 257 + b"ustar", "{path}: this is a tar archive; unpack it first"),
 }
 
