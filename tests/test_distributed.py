@@ -127,18 +127,27 @@ def children(process):
     return [int(pid) for pid in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
 
 
+SLOW = ["train.log_every=1", "reader.dropout=0.1", "train.max_epochs=2"]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The run of two processes of which none was killed."""
+    folder = tmp_path_factory.mktemp("whole")
+    train(folder / "run", 2, *SLOW)
+    return folder / "run"
+
+
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc to find a worker to kill")
-def test_a_killed_worker_is_replaced_and_nothing_is_lost(tmp_path):
-    slow = [*SHORT, "train.log_every=1", "reader.dropout=0.1", "train.max_epochs=2"]
-    command = ["train", TINY, "--out", tmp_path / "killed", *settings(*slow)]
+def test_a_killed_worker_is_replaced_and_nothing_is_lost(whole, tmp_path):
+    command = ["train", TINY, "--out", tmp_path / "killed", *settings(*SHORT, *SLOW)]
     with background(torchrun(2, *command, restarts=2)) as process:
         wait_for_updates(tmp_path / "killed", 12, process)
         os.kill(children(process.pid)[-1], signal.SIGKILL)
         _, said = process.communicate(timeout=120)
     assert process.returncode == 0, said[-3000:]
     assert "exitcode: -9" in said
-    train(tmp_path / "whole", 2, *slow[len(SHORT) :])
-    same_state(tmp_path / "killed", tmp_path / "whole")
+    same_state(tmp_path / "killed", whole)
     steps = [line["step"] for line in metrics(tmp_path / "killed") if "loss" in line]
     assert steps == list(range(1, 101))  # each batch of both epochs once
 
@@ -246,17 +255,15 @@ def test_two_hosts(runs, hosts, tmp_path):
     assert sorted(path.name for path in (tmp_path / "1").iterdir()) == ["train.arrow", "validation.arrow"]
 
 
-def test_two_hosts_of_which_one_loses_its_worker(hosts, tmp_path):
+def test_two_hosts_of_which_one_loses_its_worker(whole, hosts, tmp_path):
     """They share a disk, and both begin again from the last state."""
-    slow = [*SHORT, "train.log_every=1", "reader.dropout=0.1", "train.max_epochs=2"]
     elastic = ["--max-restarts", 2, "--rdzv-id", 7, "--rdzv-backend", "c10d", "--rdzv-endpoint", "10.213.7.1:29512"]
     processes = on_hosts(
         hosts,
         lambda number: [*elastic, "--rdzv-conf", f"is_host={1 - number}", "--local-addr", f"10.213.7.{number + 1}"],
-        lambda number: ["train", TINY, "--out", tmp_path / "killed", *settings(*slow)],
+        lambda number: ["train", TINY, "--out", tmp_path / "killed", *settings(*SHORT, *SLOW)],
     )
     wait_for_updates(tmp_path / "killed", 12, processes[0])
     os.kill(children(processes[1].pid)[-1], signal.SIGKILL)
     ended(processes)
-    train(tmp_path / "whole", 2, *slow[len(SHORT) :])
-    same_state(tmp_path / "killed", tmp_path / "whole")
+    same_state(tmp_path / "killed", whole)

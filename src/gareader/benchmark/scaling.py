@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 from time import perf_counter
@@ -60,12 +61,12 @@ def bench_scaling(updates: int, repeats: int) -> ScalingBenchmark:
     found: dict[tuple[int, int], list[Setup]] = {kind: [] for kind in kinds}
     for _ in range(repeats):
         for processes, threads in kinds:
-            found[processes, threads].append(measured(processes, threads, QUESTIONS, updates))
+            found[processes, threads] += measured(processes, threads, updates, [QUESTIONS])
     setups = [
         Setup(*kind, [s for each in some for s in each.seconds], median(each.waiting for each in some))
         for kind, some in found.items()
     ]
-    parts = {part: measured(1, cores(), part, updates).median for part in PARTS}
+    parts = {part: each.median for part, each in zip(PARTS, measured(1, cores(), updates, PARTS), strict=True)}
     weights = sum(weight.numel() for weight in reader(NATIVE, Size()).parameters() if weight.requires_grad)
     return ScalingBenchmark(setups, parts, weights)
 
@@ -76,20 +77,20 @@ def exchange_seconds(machines: int, weights: int, gigabits: float) -> float:
     return share * 4 * weights * 8 / (gigabits * 1e9) + 2 * (machines - 1) * LATENCY
 
 
-def measured(processes: int, threads: int, questions: int, updates: int) -> Setup:
-    """Steps by processes of their own."""
+def measured(processes: int, threads: int, updates: int, questions: Sequence[int]) -> list[Setup]:
+    """Steps by processes of their own, for each number of questions."""
     run = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
-    work = ["-m", "gareader.benchmark.scaling", str(threads), str(questions), str(updates)]
+    work = ["-m", "gareader.benchmark.scaling", str(threads), str(updates), *map(str, questions)]
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
     done = subprocess.run(  # noqa: S603
         [sys.executable, *run, *work], capture_output=True, text=True, env=environment
     )
     if done.returncode:
         raise GareaderError(f"the processes that were to be measured ended with an error: {done.stderr[-1000:]}")
-    return Setup(processes, threads, **json.loads(done.stdout))
+    return [Setup(processes, threads, **json.loads(line)) for line in done.stdout.splitlines()]
 
 
-def main(threads: int, questions: int, updates: int) -> None:
+def main(threads: int, updates: int, *sizes: int) -> None:
     """What each of the processes does; the first one tells."""
     torch.set_num_threads(threads)
     with joined() as group:
@@ -97,18 +98,19 @@ def main(threads: int, questions: int, updates: int) -> None:
         engine = Engine(READERS["gated-attention"], model, TrainConfig(), group)
         weights = {name: weight for name, weight in model.named_parameters() if weight.requires_grad}
         optimiser = engine.config.optimiser_of(weights)
-        mine = batch(Size(batch=max(1, questions // group.size)))
-        seconds, waiting = [], []
-        for step in range(updates + 1):
-            began = perf_counter()
-            optimiser.zero_grad()
-            seen = engine.gradients([mine], questions, step)
-            engine.config.clipped(weights)
-            optimiser.step()
-            seconds.append(perf_counter() - began)
-            waiting.append(seen.waiting)
-        if group.first:
-            sys.stdout.write(json.dumps({"seconds": seconds[1:], "waiting": median(waiting[1:])}))  # the first warms up
+        for questions in sizes:
+            mine = batch(Size(batch=max(1, questions // group.size)))
+            seconds, waiting = [], []
+            for step in range(updates + 1):
+                began = perf_counter()
+                optimiser.zero_grad()
+                seen = engine.gradients([mine], questions, step)
+                engine.config.clipped(weights)
+                optimiser.step()
+                seconds.append(perf_counter() - began)
+                waiting.append(seen.waiting)
+            if group.first:  # the first step warms up
+                sys.stdout.write(json.dumps({"seconds": seconds[1:], "waiting": median(waiting[1:])}) + "\n")
 
 
 if __name__ == "__main__":
