@@ -101,6 +101,26 @@ def test_resumed_with_another_number_of_processes(runs, tmp_path, before, after)
     assert_close(runs / "one", tmp_path / "run", 1e-4)
 
 
+ENDED = """
+from pathlib import Path
+from gareader.distributed import joined
+with joined():
+    from torch import nn
+    nn.parallel.DistributedDataParallel(nn.Linear(2, 2))
+print(*[name.read_text().strip() for name in Path("/proc/self/task").glob("*/comm")])
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc to see a process's threads")
+def test_a_group_that_has_ended_leaves_no_threads_behind():
+    alone = {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "localhost", "MASTER_PORT": "0"}
+    command = [sys.executable, "-c", ENDED]
+    done = subprocess.run(command, env={**os.environ, **alone}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "python" in done.stdout
+    assert "gloo" not in done.stdout
+
+
 @contextlib.contextmanager
 def background(command, **options):
     process = subprocess.Popen(

@@ -124,6 +124,7 @@ def joined() -> Iterator[Group]:
         return
     import torch
     import torch.distributed as dist
+    import torch.distributed.nn  # its functions keep the group that is there when it is imported: none yet
 
     store, rank, size = next(dist.rendezvous("env://", timeout=PATIENCE))  # type: ignore[attr-defined]
     fresh = dist.PrefixStore(met(store, rank, size), store)  # type: ignore[attr-defined]
@@ -134,7 +135,7 @@ def joined() -> Iterator[Group]:
         here = os.environ
         yield Group(rank, size, int(here.get("LOCAL_RANK", "0")), int(here.get("LOCAL_WORLD_SIZE", "1")))
     finally:
-        gc.collect()  # whatever still holds the group would end it while the process ends, which aborts
+        gc.collect()  # nothing may hold the group, or its threads run on while Python ends, which can abort it
         dist.destroy_process_group()
 
 
