@@ -55,18 +55,22 @@ class ScalingBenchmark:
     weights: int
 
 
-def bench_scaling(updates: int, repeats: int) -> ScalingBenchmark:
+def bench_scaling(document: int, updates: int, repeats: int) -> ScalingBenchmark:
     """One and two processes with one and two threads, in turn; then smaller parts."""
+    if min(document, updates, repeats) < 1:
+        raise GareaderError("bench scale needs at least one word of a document, one update and one repeat")
     kinds = [(processes, threads) for processes in (1, 2) for threads in sorted({1, cores()})]
     found: dict[tuple[int, int], list[Setup]] = {kind: [] for kind in kinds}
     for _ in range(repeats):
         for processes, threads in kinds:
-            found[processes, threads] += measured(processes, threads, updates, [QUESTIONS])
+            found[processes, threads] += measured(processes, threads, document, updates, [QUESTIONS])
     setups = [
         Setup(*kind, [s for each in some for s in each.seconds], median(each.waiting for each in some))
         for kind, some in found.items()
     ]
-    parts = {part: each.median for part, each in zip(PARTS, measured(1, cores(), updates, PARTS), strict=True)}
+    parts = {
+        part: each.median for part, each in zip(PARTS, measured(1, cores(), document, updates, PARTS), strict=True)
+    }
     weights = sum(weight.numel() for weight in reader(NATIVE, Size()).parameters() if weight.requires_grad)
     return ScalingBenchmark(setups, parts, weights)
 
@@ -77,20 +81,19 @@ def exchange_seconds(machines: int, weights: int, gigabits: float) -> float:
     return share * 4 * weights * 8 / (gigabits * 1e9) + 2 * (machines - 1) * LATENCY
 
 
-def measured(processes: int, threads: int, updates: int, questions: Sequence[int]) -> list[Setup]:
+def measured(processes: int, threads: int, document: int, updates: int, questions: Sequence[int]) -> list[Setup]:
     """Steps by processes of their own, for each number of questions."""
-    run = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
-    work = ["-m", "gareader.benchmark.scaling", str(threads), str(updates), *map(str, questions)]
+    together = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
+    work = ["-m", "gareader.benchmark.scaling", *map(str, (threads, document, updates, *questions))]
+    command = [sys.executable, *(together if processes > 1 else []), *work]
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
-    done = subprocess.run(  # noqa: S603
-        [sys.executable, *run, *work], capture_output=True, text=True, env=environment
-    )
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)  # noqa: S603
     if done.returncode:
         raise GareaderError(f"the processes that were to be measured ended with an error: {done.stderr[-1000:]}")
     return [Setup(processes, threads, **json.loads(line)) for line in done.stdout.splitlines()]
 
 
-def main(threads: int, updates: int, *sizes: int) -> None:
+def main(threads: int, document: int, updates: int, *sizes: int) -> None:
     """What each of the processes does; the first one tells."""
     torch.set_num_threads(threads)
     with joined() as group:
@@ -99,7 +102,7 @@ def main(threads: int, updates: int, *sizes: int) -> None:
         weights = {name: weight for name, weight in model.named_parameters() if weight.requires_grad}
         optimiser = engine.config.optimiser_of(weights)
         for questions in sizes:
-            mine = batch(Size(batch=max(1, questions // group.size)))
+            mine = batch(Size(batch=max(1, questions // group.size), document=document))
             seconds, waiting = [], []
             for step in range(updates + 1):
                 began = perf_counter()
