@@ -57,7 +57,7 @@ def workspace(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_the_example_in_the_help_runs(name, workspace):
+def test_the_example_in_the_help_runs(name, workspace, capsys):
     run = workspace[1][name]
     if name == "build books" and "nltk.downloader" in run.stderr:
         pytest.skip(f"needs NLTK's tagger data ({TAGGER})")
@@ -65,7 +65,8 @@ def test_the_example_in_the_help_runs(name, workspace):
     assert run.stdout
     if name not in ("train", "study", "tune"):
         assert run.stderr == ""  # no progress where stderr is no terminal
-    assert f"gareader {name}" in gareader(*name.split(), "--help").stdout
+    app([*name.split(), "--help"], result_action="return_value")
+    assert f"gareader {name}" in capsys.readouterr().out
 
 
 def test_what_the_examples_say(workspace):
