@@ -1,7 +1,8 @@
 # Two commands: `make demo` answers a question, `make test` checks everything. Both set up .venv first.
 # `make sanitize` checks the native kernels by themselves, under gcc's address, undefined-behaviour and thread sanitizers.
 PYTHON ?= python3
-PIP = .venv/bin/pip install --quiet --disable-pip-version-check -c constraints.txt
+# Python compiles a module when it is first imported; pip would compile thousands that never are.
+PIP = .venv/bin/pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 
 .PHONY: demo test format sanitize clean
 

@@ -29,7 +29,6 @@ class EncoderBenchmark:
 
 def bench_encoder(size: Size, repeats: int) -> EncoderBenchmark:
     """Speed in turn in this process, memory each in its own."""
-    encoder()  # a missing package is told before anything is measured
     works = {name: make(size) for name, make in WORKS.items()}
     times = side_by_side(works, repeats)
     imports = "from gareader.benchmark.contenders import Size; from gareader.benchmark.encoder import WORKS"
