@@ -441,17 +441,21 @@ def python(script, **environment):
 
 
 @needs_kernel
-@pytest.mark.parametrize("words", [0, 7])
-@pytest.mark.parametrize(("batch", "steps"), [(0, 3), (3, 0), (0, 0)])
-def test_empty_batches(batch, steps, words):
-    script = f"""
-results = compute({batch}, {steps}, {words})
-assert results[0].shape == ({batch}, {steps}, 80), results[0].shape
-assert all((result == 0).all() for result in results), [result.abs().sum() for result in results]
+def test_empty_batches():
+    script = """
+for batch, steps in (0, 3), (3, 0), (0, 0):
+    for words in 0, 7:
+        try:
+            results = compute(batch, steps, words)
+        except RuntimeError:
+            assert steps == 0  # as PyTorch does: there are no states to stack
+        else:
+            assert results[0].shape == (batch, steps, 80), results[0].shape
+            assert all((result == 0).all() for result in results), [result.abs().sum() for result in results]
+print("survived")
 """
     done = python(script, GAREADER_GRU="native")
-    refused = steps == 0 and "RuntimeError" in done.stderr  # as PyTorch does: there are no states to stack
-    assert done.returncode == 0 or refused, f"exit {done.returncode}: {done.stderr[-500:]}"
+    assert (done.stdout, done.returncode) == ("survived\n", 0), done.stderr[-500:]
 
 
 @needs_kernel
