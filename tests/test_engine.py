@@ -52,7 +52,7 @@ def test_compiled_equations_are_the_same():
     torch.testing.assert_close(compiled[0], plain[0], rtol=1e-6, atol=1e-9)
 
 
-def test_a_process_for_which_nothing_is_left_counts_for_nothing():
+def test_slices_for_which_nothing_is_left_are_left_out():
     engine = Engine(*VARIANTS["gated-attention: default"][:1], torch.nn.Linear(1, 1), TrainConfig(accumulate=4))
     assert [part.tolist() for part in engine.slices(np.arange(2))] == [[0], [1]]
 

@@ -1,7 +1,11 @@
 """Work in other processes."""
 
 import os
+import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +20,10 @@ def slow_square(number):
 
 def die(number):
     os._exit(1)
+
+
+def who(number):
+    return os.getpid()
 
 
 def refuse(number):
@@ -49,3 +57,30 @@ def test_an_error_comes_through():
 def test_a_worker_that_dies_is_told():
     with pytest.raises(WorkerError, match="a worker process ended before its work was done"):
         list(in_order(die, range(3), 2))
+
+
+FIRST = """
+import time
+from itertools import count
+from gareader.parallel import in_order
+from test_parallel import who
+if __name__ == "__main__":
+    for pid in in_order(who, count(), 2):
+        print(pid, flush=True)
+        time.sleep(0.01)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc to see which processes there are")
+def test_workers_end_with_the_first_process(tmp_path):
+    script = tmp_path / "first.py"
+    script.write_text(FIRST)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    with subprocess.Popen([sys.executable, script], env=environment, stdout=subprocess.PIPE, text=True) as first:
+        workers = {first.stdout.readline().strip() for _ in range(20)}
+        first.send_signal(signal.SIGKILL)
+    end = time.monotonic() + 20
+    while (alive := [pid for pid in workers if Path("/proc", pid).exists()]) and time.monotonic() < end:
+        time.sleep(0.02)
+    assert workers
+    assert not alive

@@ -14,11 +14,12 @@ import torch
 
 import synthetic
 from gareader.checkpoint import load
+from gareader.distributed import ALONE, Group
 from gareader.errors import CheckpointError, ConfigError, TrainingError
 from gareader.examples import PLACEHOLDER, Example
 from gareader.experiment import Experiment
 from gareader.predictor import Predictor
-from gareader.store import prepare
+from gareader.store import PreparedCorpus, prepare
 from gareader.training import BEST, METRICS, STATE, usable
 
 
@@ -211,6 +212,16 @@ def test_a_torn_state_beside_the_good_one_changes_nothing(corpus, tmp_path):
     same_run(whole, torn)
 
 
+def test_metrics_that_a_power_cut_has_shortened(corpus, tmp_path):
+    settings = experiment(corpus)
+    run = settings.run(tmp_path)
+    run.train(lambda: run.position.step >= 9)
+    lines = (tmp_path / METRICS).read_bytes().splitlines(keepends=True)
+    (tmp_path / METRICS).write_bytes(b"".join(lines[:-1]))
+    settings.run(tmp_path, resume=True).train()
+    assert [line["step"] for line in metrics(tmp_path) if "loss" in line][:3] == [4, 12, 16]
+
+
 def test_a_full_disk_leaves_the_last_good_state(corpus, tmp_path, monkeypatch):
     settings = experiment(corpus)
     run = settings.run(tmp_path / "run")
@@ -302,6 +313,20 @@ def test_a_run_is_not_overwritten_nor_resumed_with_other_settings(corpus, tmp_pa
         experiment(corpus).run(folder)
     with pytest.raises(TrainingError, match=r"other settings \(reader.hidden, train.seed\)"):
         experiment(corpus, {"hidden": 8}, seed=5).run(folder, resume=True)
+
+
+class WithAnother(Group):
+    """A second process with other settings."""
+
+    def everyones(self, thing):
+        return [thing, thing.replace('"seed": 1', '"seed": 2')]
+
+
+def test_processes_with_other_settings_than_each_other(corpus, tmp_path):
+    prepared = PreparedCorpus.open(corpus / "train.arrow")
+    experiment(corpus).agree(tmp_path, prepared, prepared, ALONE)
+    with pytest.raises(TrainingError, match="the processes have other settings or other questions"):
+        experiment(corpus).agree(tmp_path, prepared, prepared, WithAnother())
 
 
 def test_settings_survive_the_table(corpus):

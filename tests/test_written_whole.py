@@ -1,10 +1,11 @@
-"""Files are written whole or not at all; reading them is tested with the corpora."""
+"""Files are written whole or not at all, and locks are held by one; reading files is tested with the corpora."""
 
 import resource
 
 import pytest
 
-from gareader.files import written_whole
+from gareader.errors import TrainingError
+from gareader.files import held, written_whole
 
 
 def test_a_file_appears_only_when_it_is_complete(tmp_path):
@@ -75,3 +76,14 @@ def test_a_full_disk_leaves_what_was_there(tmp_path):
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_lock_is_held_by_one(tmp_path):
+    with (
+        held(tmp_path / "run" / "lock", "wait"),
+        pytest.raises(TrainingError, match="run: wait"),
+        held(tmp_path / "run" / "lock", "wait"),
+    ):
+        pytest.fail("held twice")
+    with held(tmp_path / "run" / "lock", "wait"):
+        pass

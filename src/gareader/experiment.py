@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, overload
 
@@ -120,6 +121,7 @@ class Experiment:
             again = resume or not group.first
             training = self.corpus(self.data.train, folder / "train.arrow", again, watch)
             validation = self.corpus(self.data.validation, folder / "validation.arrow", again, watch)
+        self.agree(folder, training, validation, group)
         answerable = training.answerable()
         chosen = usable(answerable, self.train.fraction, self.train.seed)
         left_out = len(answerable) - int(answerable.sum())
@@ -136,6 +138,16 @@ class Experiment:
         if resume:
             run.load_state()
         return run
+
+    def agree(self, folder: Path, training: PreparedCorpus, validation: PreparedCorpus, group: Group) -> None:
+        """Make sure that all processes have the same recipe and the same questions."""
+        words = sha256("\n".join((*training.words, *validation.words)).encode()).hexdigest()
+        recipe = {**self.table(), "data": [len(training), len(validation), words]}
+        if len({*group.everyones(json.dumps(recipe, sort_keys=True))}) > 1:
+            raise TrainingError(
+                f"{folder}: the processes have other settings or other questions than each other; give the same on "
+                "each machine, and remove what an earlier run has left in this folder on any but the first"
+            )
 
     def claim(self, folder: Path, resume: bool) -> None:
         """Make the folder this run's own, or make sure that it is."""

@@ -1,4 +1,4 @@
-"""Files: plain, gzip or xz read alike, told apart by their content; written whole or not at all."""
+"""Files: plain, gzip or xz read alike, told apart by their content; written whole or not at all; locks."""
 
 import os
 import zlib
@@ -12,7 +12,9 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO
 
-from gareader.errors import CorpusError
+from filelock import FileLock, Timeout
+
+from gareader.errors import CorpusError, TrainingError
 
 Content = BufferedReader | GzipFile | LZMAFile
 
@@ -85,3 +87,17 @@ def written_whole(path: Path) -> Iterator[IO[str]]:
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
+
+
+@contextmanager
+def held(lock: Path, busy: str) -> Iterator[None]:
+    """Meanwhile no other process holds this lock; `busy` is said if one does.
+
+    The system gives a lock back when its process ends, however it ends.
+    """
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(lock, timeout=0):
+            yield
+    except Timeout:
+        raise TrainingError(f"{lock.parent}: {busy}") from None

@@ -1,12 +1,14 @@
 """The same work on many things with all cores, the results in order, no more in memory than the cores can use."""
 
+import os
 import signal
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from threading import Thread
 from typing import Any, TypeVar
 
 from gareader.distributed import ALONE, Group
@@ -59,7 +61,15 @@ def _with_workers(work: Callable[[Item], Result], items: Iterable[Item], workers
 
 def _begin(work: Callable[[Any], Any]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process ends the others
+    Thread(target=_end_with_the_first, daemon=True).start()
     _work.append(work)
+
+
+def _end_with_the_first() -> None:
+    """A worker whose first process was killed would wait for work for ever."""
+    if first := parent_process():
+        first.join()
+        os._exit(1)
 
 
 def _do(item: Any) -> Any:

@@ -58,7 +58,7 @@ class TrainConfig:
     patience: int = 1
     """Training stops after so many epochs without a new best validation accuracy."""
     max_minutes: float | None = None
-    """A time budget: the learning rate falls to zero over its second half, then training stops."""
+    """A time budget: the learning rate falls to zero over its second half, or that of max_epochs if they end first."""
     decay: bool = False
     """Whether the learning rate falls to zero over the second half of all updates of max_epochs."""
     average: float | None = None

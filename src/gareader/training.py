@@ -267,8 +267,9 @@ class Run:
                 new,
                 metadata={"position": json.dumps(asdict(self.position)), "window": json.dumps(self.window)},
             )
-            with new.open("rb") as file:
-                os.fsync(file.fileno())
+            for path in (self.folder / METRICS, new):  # the state says how long the metrics are
+                with path.open("ab") as file:
+                    os.fsync(file.fileno())
             new.replace(target)
         except (OSError, SafetensorError) as error:
             new.unlink(missing_ok=True)
@@ -305,7 +306,7 @@ class Run:
                 "Resume with the settings of the run, or begin a new one in another folder"
             ) from error
         with (self.folder / METRICS).open("ab") as metrics:
-            metrics.truncate(position["metrics_bytes"])
+            metrics.truncate(min(position["metrics_bytes"], metrics.tell()))
         return position, window, tensors
 
 

@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -176,3 +177,16 @@ def test_bench_prepare_prints_json():
     assert len(result["bare_seconds"]) == len(result["prepare_seconds"]) == 2
     assert result["share_of_bare_speed"] > 0
     assert result["peak_memory_mb"] > 1
+
+
+def test_told_to_end_it_leaves_nothing_behind(tmp_path):
+    corpus = tmp_path / "cbt.txt"
+    corpus.write_bytes(8_000 * (DATA / "cbt.txt").read_bytes())
+    command = [sys.executable, "-m", "gareader", "prepare", corpus, "--out", tmp_path / "cbt.arrow"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        while len(list(tmp_path.iterdir())) == 1 and process.poll() is None:
+            time.sleep(0.01)
+        process.terminate()
+        _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (143, "")
+    assert list(tmp_path.iterdir()) == [corpus]

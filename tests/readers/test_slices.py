@@ -20,12 +20,12 @@ TESTS = Path(__file__).parents[1]
 EXAMPLES = sorted(synthetic.corpus(7, seed=5), key=lambda example: len(example.document))
 
 
-def gradients(kind, config, group=None, **train):
+def gradients(kind, config, group=None, examples=EXAMPLES, **train):
     """Of the examples, in double precision, and what was measured."""
     reader = build(kind, config).train()
     engine = Engine(kind, reader, TrainConfig(**train), *([group] if group else []))
-    slices = [COLLATE([EXAMPLES[i] for i in part]) for part in engine.slices(np.arange(len(EXAMPLES)))]
-    measured = engine.gradients(slices, len(EXAMPLES), 0)
+    slices = [COLLATE([examples[i] for i in part]) for part in engine.slices(np.arange(len(examples)))]
+    measured = engine.gradients(slices, len(examples), 0)
     return {name: weight.grad for name, weight in reader.named_parameters() if weight.grad is not None}, measured
 
 
@@ -43,7 +43,7 @@ def test_slices_one_after_the_other(kind, config, slices):
 
 
 def test_two_processes():
-    """Seven examples in two parts, then in eight, one of which is empty."""
+    """Seven examples in two parts, in four, and one example of which nothing is left for the second process."""
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", __file__]
     environment = {**os.environ, "PYTHONPATH": str(TESTS)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
@@ -59,6 +59,7 @@ def main():
             alone = gradients(kind, config)
             assert_same(gradients(kind, config, group), alone)
             assert_same(gradients(kind, config, group, accumulate=2), alone)
+            assert_same(gradients(kind, config, group, EXAMPLES[:1]), gradients(kind, config, examples=EXAMPLES[:1]))
             sys.stdout.write("the same\n")
 
 

@@ -6,74 +6,13 @@ from pathlib import Path
 
 import pytest
 
-import synthetic
-from corpora.writers import write_jsonl
 from gareader.errors import ConfigError, CorpusError, TrainingError
 from gareader.plots import study_picture
 from gareader.study import Studio, Study, markdown, read_results
 from gareader.study.results import RESULTS
+from study.studies import READER, edit, finished, to_the_end
 
 PROJECT = Path(__file__).parents[2]
-
-READER = """
-[data]
-train = "elsewhere"
-validation = "elsewhere"
-vector_width = 8
-[reader]
-hidden = 6
-hops = 2
-dropout = 0.1
-[train]
-learning_rate = 0.01
-max_epochs = 1
-log_every = 5
-threads = 1
-"""
-
-STUDY = """
-title = "Who has what"
-against = "two hops"
-seeds = [1, 2]
-fractions = [0.5, 1.0]
-[set]
-"train.batch_size" = 16
-[corpora.things]
-train = "{folder}/train.jsonl"
-validation = "{folder}/validation.jsonl"
-test = "{folder}/test.jsonl"
-[rows."two hops"]
-config = "{folder}/reader.toml"
-published = {{ things = [77.5, 0] }}
-[rows."one hop"]
-config = "{folder}/reader.toml"
-set = {{ "reader.hops" = 1 }}
-[rows.frequency]
-baseline = "most-frequent"
-"""
-
-
-@pytest.fixture
-def folder(tmp_path):
-    for part, count, seed in (("train", 160, 1), ("validation", 40, 2), ("test", 30, 3)):
-        write_jsonl(
-            [replace(e, id=f"{part}-{i}") for i, e in enumerate(synthetic.corpus(count, seed=seed))],
-            tmp_path / f"{part}.jsonl",
-        )
-    (tmp_path / "reader.toml").write_text(READER)
-    (tmp_path / "study.toml").write_text(STUDY.format(folder=tmp_path))
-    return tmp_path
-
-
-def to_the_end(run):
-    return run.train().finished
-
-
-def finished(folder, out="out"):
-    studio = Studio(Study.load(folder / "study.toml"), folder / out)
-    for trial in studio.waiting():
-        assert studio.do(trial, to_the_end)
-    return studio
 
 
 def test_the_trials_of_a_file(folder):
@@ -136,6 +75,18 @@ def test_interrupted_at_any_point_it_goes_on_and_ends_the_same(folder):
             assert whole.predictions(key, "test").read_bytes() == again.predictions(key, "test").read_bytes()
 
 
+def test_a_baseline_can_be_what_the_others_are_compared_with(folder):
+    edit(folder / "study.toml", 'against = "two hops"', 'against = "frequency"')
+    edit(folder / "study.toml", "seeds = [1, 2]", "seeds = [1]")
+    studio = finished(folder)
+    rows = markdown(studio.study, studio.results(), studio.predictions).splitlines()
+    for start in ("| two hops | 0.5 |", "| two hops | 1 |", "| one hop | 1 |"):
+        (row,) = [line for line in rows if line.startswith(start)]
+        cells = [cell.strip() for cell in row.split("|")]
+        assert 0 < float(cells[5]) <= 1
+        assert 0 < float(cells[8]) <= 1
+
+
 def test_finished_work_is_not_repeated(folder):
     studio = finished(folder)
     before = (studio.folder / RESULTS).read_bytes()
@@ -173,15 +124,27 @@ def test_a_damaged_line_is_told(folder):
         ('"train.batch_size"', '"batch_size"', "batch_size is no setting; write section.key"),
         ("validation =", "validated =", "corpora.things.validated is no key of a study"),
         ('rows."one hop"', 'rows."two_hops"', "names that look alike as files"),
+        ("[77.5, 0]", '["77", 0]', r"published.things = \['77', 0\]; give \[validation, test\] in %"),
+        ("{ things = [77.5, 0] }", "77.5", "rows.two hops.published = 77.5 is no table"),
+        ('{ "reader.hops" = 1 }', '"x"', "rows.one hop.set = 'x' is no table"),
+        ('[set]\n"train.batch_size" = 16', 'set = "x"', "set = 'x' is no table"),
+        ("set = {", "on.thing = {", "rows.one hop.on.thing is no corpus of the study; did you mean 'things'"),
+        ("set = {", 'on.things = "x"\nset = {', "rows.one hop.on.things = 'x' is no table"),
+        ("config =", "config.thing =", "config.thing is no corpus of the study; did you mean 'things'"),
+        ("config =", "config = 5 #", "rows.two hops.config = 5 is no path"),
+        ('baseline = "most-frequent"', "baseline = 5", "rows.frequency.baseline = '5' is not known"),
     ],
 )
 def test_mistakes_in_a_file(folder, old, new, message):
-    path = folder / "study.toml"
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new))
+    edit(folder / "study.toml", old, new)
     with pytest.raises(ConfigError, match=message):
-        Study.load(path)
+        Study.load(folder / "study.toml")
+
+
+def test_a_mistake_in_the_file_of_a_reader(folder):
+    (folder / "reader.toml").write_text("data = 5")
+    with pytest.raises(ConfigError, match="data = 5 is no table"):
+        Study.load(folder / "study.toml")
 
 
 @pytest.mark.parametrize("path", sorted((PROJECT / "configs" / "studies").glob("*.toml")), ids=lambda path: path.stem)

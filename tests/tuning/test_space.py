@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from dataclasses import make_dataclass
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gareader.errors import ConfigError
+from gareader.recipe import TrainConfig
 from gareader.tuning import toml
 from gareader.tuning.plan import Plan
 from gareader.tuning.space import Setting, Space, SweepConfig
@@ -151,6 +153,30 @@ def test_the_name_of_a_sweep_is_that_of_its_settings(tmp_path, monkeypatch):
     assert other.changed(one.settings()) == ["reader.gate", "train.seed"]
     space.write_text(SPACE.replace("values = [8, 16]", "values = [8, 24]").replace("startup = 3", "startup = 4"))
     assert Plan.load(config, space).changed(one.settings()) == ["reader.hidden", "sweep.startup"]
+
+
+def test_a_setting_of_a_later_gareader_makes_no_sweep_another_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(PROJECT)
+    (tmp_path / "space.toml").write_text(SPACE)
+    files = Path("configs/tiny.toml"), tmp_path / "space.toml"
+    before = Plan.load(*files)
+    settings, name = before.settings(), before.name
+    later = make_dataclass("Later", [("later", int, 3)], bases=(TrainConfig,), frozen=True)
+    monkeypatch.setattr("gareader.experiment.TrainConfig", later)
+    same, other = Plan.load(*files), Plan.load(*files, ["train.later=4"])
+    assert same.settings() == {**settings, "train.later": 3}
+    assert (same.changed(settings), same.name) == ([], name)
+    assert other.changed(settings) == ["train.later"]
+    assert other.name != name
+
+
+def test_the_seed_cannot_be_tuned_where_it_chooses_the_questions(tmp_path, monkeypatch):
+    monkeypatch.chdir(PROJECT)
+    (tmp_path / "space.toml").write_text("[train.seed]\nvalues = [1, 2]")
+    files = Path("configs/tiny.toml"), tmp_path / "space.toml"
+    assert Plan.load(*files).space.cells == 2
+    with pytest.raises(ConfigError, match=r"train.seed cannot be tuned while train.validation_examples is set"):
+        Plan.load(*files, ["train.validation_examples=60"])
 
 
 @pytest.mark.parametrize("path", sorted((PROJECT / "configs" / "sweeps").glob("*.toml")), ids=lambda path: path.stem)

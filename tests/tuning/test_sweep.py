@@ -6,9 +6,11 @@ from contextlib import closing
 from itertools import count
 
 import pytest
+from optuna.storages import RDBStorage
 from optuna.trial import Trial
+from sqlalchemy.exc import OperationalError
 
-from gareader.errors import ConfigError, TrainingError
+from gareader.errors import ConfigError, CorpusError, TrainingError
 from gareader.training import BEST, METRICS, STATE
 from gareader.tuning.ledger import stands
 from gareader.tuning.search import proposal
@@ -183,8 +185,8 @@ def shared(folder):
 
 
 def test_a_name_is_for_one_sweep(folder):
-    with sweep_of(folder, storage=shared(folder), name="ours"):
-        pass
+    with sweep_of(folder, storage=shared(folder), name="ours") as sweep:
+        sweep.next(1)
     with (
         pytest.raises(TrainingError, match=r"ours: the sweep of that name has other settings \(train.seed\)"),
         sweep_of(folder, "other", shared(folder), ["train.seed=2"], name="ours"),
@@ -192,8 +194,60 @@ def test_a_name_is_for_one_sweep(folder):
         pass
 
 
+@pytest.mark.parametrize(
+    ("mistake", "database"), [("data.train", "shared"), ("data.validation", "out/tune"), ("data.vectors", "out/tune")]
+)
+def test_a_sweep_that_could_not_begin_does_not_block_the_next_try(folder, mistake, database):
+    same = {"storage": f"sqlite:///{folder}/{database}.sqlite3", "name": "ours"}
+    with (
+        pytest.raises(CorpusError, match="nowhere: there is no such file"),
+        sweep_of(folder, assignments=[f"{mistake}=nowhere"], **same) as sweep,
+    ):
+        run_all(sweep, wanted=1)
+    assert {path.name for path in (folder / "out").iterdir()} <= {"lock"}
+    with sweep_of(folder, **same) as sweep:
+        assert sweep.next(1).number == 0
+
+
+def test_a_sweep_is_found_by_its_settings_whatever_name_was_made_of_them(folder):
+    made = "gareader-0123456789ab"
+    for name in ("ours", made):
+        with sweep_of(folder, name=name) as sweep:
+            sweep.next(1)
+    with sweep_of(folder) as sweep:
+        assert sweep.ledger.study.study_name == made
+
+
+def test_settings_are_agreed_on_at_the_first_claim(folder):
+    same = {"storage": shared(folder), "name": "ours"}
+    with sweep_of(folder, "one", **same) as one, sweep_of(folder, "two", assignments=["train.seed=2"], **same) as two:
+        one.next(1)
+        with pytest.raises(TrainingError, match=r"ours: the sweep of that name has other settings \(train.seed\)"):
+            two.next(2)
+
+
 def test_what_others_run_is_left_alone_until_they_are_silent_for_long(folder):
     silent_for_long(folder, shared(folder))
+
+
+def test_a_claim_that_was_never_begun_is_given_free_too(folder):
+    with sweep_of(folder, "one", shared(folder)) as one, sweep_of(folder, "two", shared(folder)) as two:
+        claimed = one.next(4)
+        with closing(sqlite3.connect(folder / "shared.sqlite3")) as database, database:
+            database.execute("UPDATE trial_heartbeats SET heartbeat = datetime('now', '-1 hour')")
+        assert two.next(4).params == claimed.params
+
+
+def test_what_a_machine_had_done_of_a_lost_trial_is_dropped_when_it_is_back(folder):
+    with sweep_of(folder) as sweep:
+        updates = count()
+        assert sweep.do(sweep.next(4), stop=lambda: next(updates) == 4) == "running"
+        run = sweep.run_folder(0)
+        assert (run / STATE).exists()
+        assert (run / BEST).exists()
+        sweep.ledger.withdraw(0)  # as others do after a long silence
+        assert sweep.next(4).number == 1
+    assert sorted(path.name for path in run.iterdir()) == [METRICS, "settings.json"]
 
 
 def test_a_trial_that_was_taken_over_is_dropped(folder):
@@ -263,6 +317,19 @@ def test_databases_that_cannot_be_used(folder, storage, error, message):
     with pytest.raises(error, match=message) as raised, sweep_of(folder, storage=storage):
         pass
     assert "secret" not in str(raised.value)
+
+
+def test_another_process_may_make_the_tables_at_the_same_moment(folder, monkeypatch):
+    disturbed = [OperationalError("CREATE TABLE", {}, Exception("table studies already exists"))]
+
+    def storage(*arguments, **options):
+        if disturbed:
+            raise disturbed.pop()
+        return RDBStorage(*arguments, **options)
+
+    monkeypatch.setattr("gareader.tuning.ledger.RDBStorage", storage)
+    with sweep_of(folder) as sweep:
+        assert sweep.next(1).number == 0
 
 
 def test_a_database_that_fails_on_the_way_leaves_a_run_that_goes_on(folder):

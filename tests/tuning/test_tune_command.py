@@ -155,12 +155,14 @@ def test_other_settings_are_not_mixed_in(space, whole):
         (["--set", "reader.hop=1"], "reader.hop is no setting; did you mean 'hops'?"),
         (["--set", "data.train=nowhere.txt"], "nowhere.txt: there is no such file or folder; check the path"),
         (["--storage", "nonsense"], "--storage is no database address"),
+        (["--table", "--storage", "sqlite://"], "nowhere: no trial was begun yet, so there is no table"),
     ],
 )
 def test_mistakes(space, tmp_path, words, message):
     code, out, err = gareader(*arguments(space, tmp_path / "nowhere", *words))
     assert (code, out) == (1, "")
     assert message in err
+    assert {path.name for path in tmp_path.rglob("*")} <= {"nowhere", "lock"}
 
 
 def test_without_optuna_it_says_what_to_install(space, tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """A corpus of any size, made from a small one by repeating and permuting it: opened, shuffled and read."""
 
 import json
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from gareader.batching import length_batches
+from gareader.errors import GareaderError
 from gareader.store import PreparedCorpus
 
 BATCH = 32
@@ -39,21 +41,28 @@ class ShardsBenchmark:
 
 
 def repeat(source: Path, questions: int, folder: Path) -> None:
-    """Fill the folder with shards, each the source in another order, until there are so many questions."""
-    folder.mkdir(parents=True)
+    """A folder of shards, each the source in another order, until there are so many questions."""
+    if source.is_dir():
+        raise GareaderError(f"{source}: this is a folder of shards; name one of them, or the corpus itself")
+    new = folder.with_name(f".{folder.name}.new")
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir(parents=True)
     with pa.memory_map(str(source)) as file:
         table = pa.ipc.open_file(file).read_all().combine_chunks()
     for number in range(-(-questions // len(table))):
         order = np.random.default_rng(number).permutation(len(table))[: questions - number * len(table)]
-        with pa.ipc.new_file(str(folder / f"{number:05}.arrow"), table.schema) as writer:
+        with pa.ipc.new_file(str(new / f"{number:05}.arrow"), table.schema) as writer:
             for start in range(0, len(order), 4096):
                 writer.write_table(table.take(order[start : start + 4096]).combine_chunks())
+    new.replace(folder)
 
 
 def bench_shards(folder: Path, read: int) -> ShardsBenchmark:
     """Measure in a process of its own."""
     command = [sys.executable, "-m", "gareader.benchmark.shards", str(folder), str(read)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
+    done = subprocess.run(command, capture_output=True, text=True)  # noqa: S603
+    if done.returncode:
+        raise GareaderError(f"the process that was to be measured ended with an error: {done.stderr[-1000:]}")
     size = sum(file.stat().st_size for file in folder.iterdir())
     return ShardsBenchmark(shards=len(list(folder.iterdir())), gigabytes=size / 1e9, **json.loads(done.stdout))
 
@@ -75,9 +84,10 @@ def main(folder: str, read: int) -> None:
     choosing = lap()
     batches = length_batches(corpus.document_lengths, BATCH, seed=[1, 0])
     shuffling = lap()
-    for batch in batches[: read // BATCH]:
+    chosen = batches[: -(-read // BATCH)]
+    for batch in chosen:
         words = sum(len(corpus[int(i)].document) for i in batch)
-        if words < BATCH:
+        if words < len(batch):
             raise ValueError("a document is empty")
     reading = lap()
     found = {
@@ -85,8 +95,8 @@ def main(folder: str, read: int) -> None:
         "open_seconds": opening,
         "choose_seconds": choosing,
         "shuffle_seconds": shuffling,
-        "read": read // BATCH * BATCH,
-        "questions_per_second": (read // BATCH * BATCH) / reading,
+        "read": sum(map(len, chosen)),
+        "questions_per_second": sum(map(len, chosen)) / reading,
         "peak_memory_mb": memory("VmHWM"),
         "peak_own_memory_mb": own,
     }

@@ -1,6 +1,7 @@
 """What all commands share: the app, exit codes, progress, and the options they have in common."""
 
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -27,6 +28,7 @@ Json = Annotated[bool, Parameter(name="--json", help="Print JSON, one object a l
 def main() -> None:
     """Run the command and exit: 0 done, 1 our error, 2 usage."""
     warnings.showwarning = lambda message, *details: complain(message)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # clean up, as after an error
     try:
         app(exit_on_error=False, result_action="return_value")
         sys.stdout.flush()

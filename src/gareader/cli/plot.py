@@ -41,7 +41,7 @@ def attention(
     document: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     query: str | None = None,
     candidates: str | None = None,
-    corpus: Path | None = None,
+    corpus: str | None = None,
     id: str | None = None,
     reader: str = DEFAULT,
     out: Path = Path("attention.png"),
@@ -80,7 +80,7 @@ def attention(
     print(out)
 
 
-def chosen(corpus: Path, id: str | None) -> Example:
+def chosen(corpus: str, id: str | None) -> Example:
     """The question of that id."""
     from gareader.store import read_examples
 

@@ -76,7 +76,7 @@ def pack(
     reader: str,
     *,
     out: Path,
-    measure: Path,
+    measure: str,
     vectors: Path | None = None,
     calibrate: bool = False,
     about: str = "",
@@ -119,7 +119,7 @@ def pack(
         factor = fitted_temperature(predictions)
         predictions = [prediction.tempered(factor) for prediction in predictions]
         packed = replace(packed, temperature=packed.temperature * factor)
-    measured = {"corpus": measure.name, **asdict(evaluate(predictions))}
+    measured = {"corpus": Path(measure).name, **asdict(evaluate(predictions))}
     save(replace(packed, notes={**packed.notes, "about": about, "measured": measured}), out, packed=True)
     print(json.dumps(record(out)) if as_json else in_words(record(out), out, packed.temperature))
 

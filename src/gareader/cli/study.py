@@ -1,6 +1,9 @@
 """The command that runs studies."""
 
 import json
+import shlex
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -32,47 +35,57 @@ def study(
     table
         Only write the table and the picture of what is done so far.
     """
-    from gareader.cli.train import progress_bar, stopping
-    from gareader.study import Studio, Study, read_results
+    from gareader.files import held
+    from gareader.study import Studio, Study
 
-    plan = Study.load(file)
     folder = out or Path("studies") / file.stem
-    studio = Studio(plan, folder, watch)
-    waiting = studio.waiting()
-    if table:
-        waiting = []
-    with stopping() as stop:
-        for number, trial in enumerate(waiting, 1):
-            place = f"{number} of {len(waiting)}"
-            complain(f"{place}: {trial.row} on {trial.corpus}, share {trial.fraction:g}, seed {trial.seed}")
-
-            def train(run: Any) -> bool:
-                with progress_bar() as bar:
-                    run.on_metrics = lambda line: bar(line, run.share_done)
-                    return bool(run.train(stop).finished)
-
-            if not studio.do(trial, train) or (stop() and number < len(waiting)):
-                complain(f"stopped; go on with: gareader study {file} --out {folder}")
-                break
-            write(studio)
-    results = read_results(folder)
-    if not results:
-        raise GareaderError(f"{folder}: no trial is done yet, so there is no table; run the study first")
-    text = write(studio)
+    studio = Studio(Study.load(file), folder, watch)
+    busy = "a study is running here already; wait for it, or choose another --out"
+    with nullcontext() if table else held(folder / "lock", busy):
+        waiting = studio.waiting()
+        finished = table or run_trials(studio, waiting)
+        if not finished:
+            command = ["gareader", "study", str(file), "--out", str(folder), *["--json"] * as_json]
+            complain(f"stopped; everything is saved. Go on with:\n{shlex.join(command)}")
+        if not studio.results():
+            if finished:
+                raise GareaderError(f"{folder}: no trial is done yet, so there is no table; run the study first")
+            return
+        text = write(studio)
     if as_json:
-        for result in results.values():
+        for result in studio.results().values():
             print(json.dumps(asdict(result)))
     else:
         print(text)
+
+
+def run_trials(studio: Any, trials: Sequence[Any]) -> bool:
+    """One trial after the other; False if a signal asked to stop before all were done."""
+    from gareader.cli.train import progress_bar, stopping
+
+    with stopping() as stop:
+
+        def train(run: Any) -> bool:
+            with progress_bar() as bar:
+                run.on_metrics = lambda line: bar(line, run.share_done)
+                return bool(run.train(stop).finished)
+
+        for number, trial in enumerate(trials, 1):
+            place = f"{number} of {len(trials)}"
+            complain(f"{place}: {trial.row} on {trial.corpus}, share {trial.fraction:g}, seed {trial.seed}")
+            if not studio.do(trial, train) or (stop() and number < len(trials)):
+                return False
+            write(studio)
+    return True
 
 
 def write(studio: Any) -> str:
     """The table, and the picture where matplotlib is installed."""
     from gareader.files import written_whole
     from gareader.plots import save, study_picture
-    from gareader.study import markdown, read_results
+    from gareader.study import markdown
 
-    results = read_results(studio.folder)
+    results = studio.results()
     text: str = markdown(studio.study, results, studio.predictions)
     with written_whole(studio.folder / "table.md") as out:
         out.write(text)

@@ -4,7 +4,7 @@ import json
 import shlex
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -49,9 +49,14 @@ def train(
         Also write the metrics for TensorBoard, to the folder tensorboard in the run's.
     """
     from gareader.distributed import joined
+    from gareader.files import held
 
-    with joined() as group:
-        train_together(group, config, out or Path("runs") / config.stem, assignments, resume, tensorboard, as_json)
+    folder = out or Path("runs") / config.stem
+    with joined() as group, ExitStack() as stack:
+        if group.first:
+            busy = "a run is going on here already; wait for it, or choose another --out"
+            stack.enter_context(held(folder / "lock", busy))
+        train_together(group, config, folder, assignments, resume, tensorboard, as_json)
 
 
 def train_together(
@@ -69,6 +74,8 @@ def train_together(
     from gareader.experiment import SETTINGS, Experiment
     from gareader.training import BEST, METRICS
 
+    if tensorboard:
+        summary_writer()  # a missing package is told before anything is made ready
     table = load_table(config)
     for assignment in assignments:
         table = override(table, assignment)
@@ -170,13 +177,18 @@ def progress_bar() -> Iterator[Callable[[dict[str, Any], float], None]]:
         yield show
 
 
-def tensorboard_writer(folder: Path, step: int) -> Callable[[dict[str, Any]], None]:
-    """Writes every number of the metrics for TensorBoard; what a killed run wrote after `step` is dropped."""
+def summary_writer() -> Any:
+    """PyTorch's class that writes for TensorBoard."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
         raise GareaderError("TensorBoard is not installed; type: pip install 'gareader[tensorboard]'") from None
-    writer = SummaryWriter(folder / "tensorboard", purge_step=step + 1)
+    return SummaryWriter
+
+
+def tensorboard_writer(folder: Path, step: int) -> Callable[[dict[str, Any]], None]:
+    """Writes every number of the metrics for TensorBoard; what a killed run wrote after `step` is dropped."""
+    writer = summary_writer()(folder / "tensorboard", purge_step=step + 1)
 
     def listen(line: dict[str, Any]) -> None:
         for name, value in line.items():

@@ -60,7 +60,7 @@ def tune(
     try:
         import optuna
 
-        from gareader.tuning.folder import DATABASE, local_storage, owned, prepared_corpora
+        from gareader.tuning.folder import DATABASE, local_storage, mark, owned, prepared_corpora
         from gareader.tuning.ledger import opened
         from gareader.tuning.sweep import Sweep
     except ImportError as error:
@@ -72,9 +72,14 @@ def tune(
     folder = out or Path("sweeps") / space.stem
     if table and storage is None and not (folder / DATABASE).exists():
         raise GareaderError(f"{folder}: there is no sweep yet, so there is no table; run it first")
-    with owned(folder, plan, lock=not table) as owner, opened(storage or local_storage(folder), plan, name) as ledger:
-        if not table:
+    address = storage or local_storage(folder)
+    if table:
+        mark(folder, plan)  # a sweep with other settings is an error
+        folder.mkdir(parents=True, exist_ok=True)
+    else:
+        with owned(folder, plan) as owner, opened(address, plan, name) as ledger:
             run_trials(Sweep(plan, folder, prepared_corpora(folder, plan, watch), ledger, owner), trials)
+    with opened(address, plan, name) as ledger:
         found = write(plan, ledger, folder)
         draw(plan, ledger, found, folder)
     if as_json:

@@ -10,8 +10,8 @@ from gareader.examples import Example
 
 @app.command
 def vectors(
-    corpus: Path,
-    *more: Path,
+    corpus: str,
+    *more: str,
     out: Path,
     width: int = 100,
     epochs: int = 5,

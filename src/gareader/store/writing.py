@@ -54,7 +54,7 @@ def prepare_corpus(
     spans = corpora.spans(corpus, SPAN, format=kind)
     first = [*islice(spans, 2)]
     with _beside(path) as folder:
-        if min(workers, len(first)) == 1:
+        if min(workers, len(first)) <= 1:
             examples = corpora.read(corpus, format=kind, on_bad=on_bad)
             parts = [encode(watch(examples), folder / "indices")]
         else:

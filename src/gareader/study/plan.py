@@ -15,7 +15,8 @@ from gareader.experiment import Experiment
 PARTS = ("validation", "test")
 
 _KEYS = {"title", "against", "seeds", "fractions", "set", "corpora", "rows"}
-_CORPUS_KEYS = {"train", "validation", "test", "vectors"}
+_DATA_KEYS = ("train", "validation", "vectors")
+_CORPUS_KEYS = {*_DATA_KEYS, "test"}
 _ROW_KEYS = {"config", "baseline", "published", "set", "on"}
 
 
@@ -58,14 +59,14 @@ class Study:
         _known(table, _KEYS, "")
         corpora = {name: _corpus(name, value) for name, value in _tables(table, "corpora").items()}
         rows = _tables(table, "rows")
-        against = table.get("against")
+        against = str(table["against"]) if "against" in table else None
         if against is not None and against not in rows:
-            raise ConfigError(f"against = {against!r} is no row; {did_you_mean(str(against), rows)}")
+            raise ConfigError(f"against = {against!r} is no row; {did_you_mean(against, rows)}")
         seeds, fractions = _numbers(table, "seeds", [1], int), _numbers(table, "fractions", [1.0], float)
         trials = [
             trial
             for (row, settings), corpus in product(rows.items(), corpora)
-            for trial in _trials(row, settings, corpus, corpora[corpus], table.get("set", {}), fractions, seeds)
+            for trial in _trials(row, settings, corpus, corpora, _table(table, "set"), fractions, seeds)
         ]
         keys = [trial.key for trial in trials]
         if twice := {key for key in keys if keys.count(key) > 1}:
@@ -73,37 +74,46 @@ class Study:
         published = {row: _published(row, settings, corpora) for row, settings in rows.items()}
         return cls(str(table.get("title", Path(path).stem)), trials, corpora, published, against)
 
+    def parts(self, corpus: str) -> list[str]:
+        """The parts of a corpus that every reader answers."""
+        return [part for part in PARTS if part in self.corpora[corpus]]
+
 
 def _trials(
     row: str,
     settings: Mapping[str, Any],
     corpus: str,
-    files: Mapping[str, str],
+    corpora: Mapping[str, Mapping[str, str]],
     for_all: Mapping[str, Any],
     fractions: list[float],
     seeds: list[int],
 ) -> Iterator[Trial]:
     """The trials of one cell."""
-    _known(settings, _ROW_KEYS, f"rows.{row}.")
-    if baseline := settings.get("baseline"):
+    where = f"rows.{row}."
+    _known(settings, _ROW_KEYS, where)
+    for_row, on = _table(settings, "set", where), _by_corpus(settings, "on", where, corpora)
+    if "baseline" in settings:
+        baseline = str(settings["baseline"])
         if baseline not in BASELINES:
-            raise ConfigError(f"rows.{row}.baseline = {baseline!r} is not known; {did_you_mean(baseline, BASELINES)}")
+            raise ConfigError(f"{where}baseline = {baseline!r} is not known; {did_you_mean(baseline, BASELINES)}")
         yield Trial(row, corpus, 0.0, 0, None, baseline)
         return
     if "config" not in settings:
         raise ConfigError(f"rows.{row} has no config; name the settings file of its reader, or a baseline")
     config = settings["config"]
     if isinstance(config, dict):
-        if corpus not in config:
+        config = _by_corpus(settings, "config", where, corpora).get(corpus)
+        if config is None:
             return  # this row leaves the cell empty
-        config = config[corpus]
-    data = {f"data.{key}": files[key] for key in ("train", "validation", "vectors") if key in files}
+    if not isinstance(config, str):
+        raise ConfigError(f"{where}config = {config!r} is no path; name the settings file of its reader")
+    data = {f"data.{key}": corpora[corpus][key] for key in _DATA_KEYS if key in corpora[corpus]}
     for fraction, seed in product(fractions, seeds):
         table = load_table(config)
-        if "vectors" not in table.get("data", {}):
+        if "vectors" not in _table(table, "data"):
             data.pop("data.vectors", None)  # a reader that learns its own
         chosen = {"train.fraction": fraction, "train.seed": seed}
-        for values in (data, for_all, settings.get("set", {}), settings.get("on", {}).get(corpus, {}), chosen):
+        for values in (data, for_all, for_row, _table(on, corpus, f"{where}on."), chosen):
             table = _with(table, values)
         try:
             yield Trial(row, corpus, fraction, seed, Experiment.from_table(table))
@@ -117,8 +127,25 @@ def _with(table: Table, settings: Mapping[str, Any]) -> Table:
         section, _, key = name.partition(".")
         if not key:
             raise ConfigError(f'{name} is no setting; write section.key, for example "train.max_epochs"')
-        table = {**table, section: {**table.get(section, {}), key: value}}
+        table = {**table, section: {**_table(table, section), key: value}}
     return table
+
+
+def _table(table: Mapping[str, Any], key: str, where: str = "") -> dict[str, Any]:
+    """A table of settings, empty if it is not there."""
+    found = table.get(key, {})
+    if not isinstance(found, dict):
+        raise ConfigError(f"{where}{key} = {found!r} is no table; write it as {{ key = value }}")
+    return found
+
+
+def _by_corpus(table: Mapping[str, Any], key: str, where: str, corpora: Mapping[str, Any]) -> dict[str, Any]:
+    """A table with something for some of the corpora."""
+    found = _table(table, key, where)
+    for corpus in found:
+        if corpus not in corpora:
+            raise ConfigError(f"{where}{key}.{corpus} is no corpus of the study; {did_you_mean(corpus, corpora)}")
+    return found
 
 
 def _tables(table: Table, key: str) -> dict[str, dict[str, Any]]:
@@ -139,15 +166,15 @@ def _corpus(name: str, settings: Mapping[str, Any]) -> dict[str, str]:
 
 def _published(row: str, settings: Mapping[str, Any], corpora: Mapping[str, Any]) -> dict[str, list[float | None]]:
     found: dict[str, list[float | None]] = {}
-    for corpus, numbers in settings.get("published", {}).items():
-        if corpus not in corpora:
-            raise ConfigError(
-                f"rows.{row}.published.{corpus} is no corpus of the study; {did_you_mean(corpus, corpora)}"
-            )
-        if not isinstance(numbers, list) or len(numbers) != len(PARTS) or not all(0 <= n <= 100 for n in numbers):
+    for corpus, numbers in _by_corpus(settings, "published", f"rows.{row}.", corpora).items():
+        if not isinstance(numbers, list) or len(numbers) != len(PARTS) or not all(map(_is_percentage, numbers)):
             raise ConfigError(f"rows.{row}.published.{corpus} = {numbers!r}; give [validation, test] in %, 0 if none")
         found[corpus] = [float(number) or None for number in numbers]
     return found
+
+
+def _is_percentage(value: object) -> bool:
+    return isinstance(value, int | float) and 0 <= value <= 100
 
 
 def _numbers(table: Table, key: str, default: list[Any], kind: type) -> list[Any]:

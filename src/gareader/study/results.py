@@ -1,4 +1,4 @@
-"""Results of a study: a line for every finished trial, never written twice."""
+"""Results of a study: a line for every finished trial; where a trial has two, the later one counts."""
 
 import json
 import os
@@ -21,7 +21,7 @@ class Result:
     fraction: float
     seed: int
     parts: dict[str, dict[str, Any]]
-    """Of validation and test the report on the reader."""
+    """Of validation and test the file and the report on the reader."""
     settings: dict[str, Any] | None
     """All settings of the run; None for a baseline."""
     parameters: int = 0
@@ -30,6 +30,8 @@ class Result:
     """Of the reader that was kept."""
     minutes: float = 0.0
     """Of training."""
+    baseline: str | None = None
+    """None for a reader."""
 
 
 def read_results(folder: Path) -> dict[str, Result]:
@@ -38,12 +40,12 @@ def read_results(folder: Path) -> dict[str, Result]:
     if not path.exists():
         return {}
     found = {}
-    lines = path.read_text(encoding="utf-8").split("\n")
+    lines = path.read_bytes().split(b"\n")
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            result = Result(**json.loads(line))
+            result = _parsed(line)
         except (ValueError, TypeError) as error:
             if number == len(lines):
                 break  # not yet ended by a newline: it was being written
@@ -54,12 +56,24 @@ def read_results(folder: Path) -> dict[str, Result]:
 
 
 def append_result(folder: Path, result: Result) -> None:
-    """Add a line, on the disk before anything else happens; what a crash left of an earlier one is cut off first."""
+    """Add a line, on the disk before anything else happens.
+
+    What a crash left of an earlier one is cut off first, unless only its newline is missing.
+    """
     path = folder / RESULTS
     with path.open("ab+") as file:
         file.seek(0)
-        whole = file.read().rfind(b"\n") + 1
-        file.truncate(whole)
+        text = file.read()
+        whole = text.rfind(b"\n") + 1
+        try:
+            _parsed(text[whole:])
+            file.write(b"\n")
+        except (ValueError, TypeError):
+            file.truncate(whole)
         file.write(json.dumps(asdict(result), ensure_ascii=False).encode() + b"\n")
         file.flush()
         os.fsync(file.fileno())
+
+
+def _parsed(line: bytes) -> Result:
+    return Result(**json.loads(line))

@@ -3,11 +3,13 @@
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, replace
+from functools import partial
+from hashlib import sha256
 from math import inf
 from pathlib import Path
-from typing import Any
 
 from gareader.baselines import BASELINES, choice
+from gareader.config import Table
 from gareader.errors import TrainingError
 from gareader.evaluation import evaluate, prediction_record
 from gareader.examples import Example, Prediction
@@ -15,8 +17,8 @@ from gareader.experiment import SETTINGS, Experiment
 from gareader.files import written_whole
 from gareader.predictor import load
 from gareader.store import PreparedCorpus, is_prepared, prepare, read_examples
-from gareader.study.plan import PARTS, Study, Trial
-from gareader.study.results import Result, append_result, read_results
+from gareader.study.plan import Study, Trial
+from gareader.study.results import RESULTS, Result, append_result, read_results
 from gareader.training import BEST, STATE, Run
 
 Watch = Callable[[Iterable[Example], str], Iterable[Example]]
@@ -30,80 +32,115 @@ class Studio:
         self.folder = folder
         self.watch = watch
 
+    def results(self) -> dict[str, Result]:
+        """The results so far of the trials that the study has now, by their keys."""
+        found = read_results(self.folder)
+        return {trial.key: found[trial.key] for trial in self.study.trials if trial.key in found}
+
     def waiting(self) -> list[Trial]:
-        """The trials that have no result yet; one with other settings than now is an error."""
-        done = read_results(self.folder)
+        """The trials that have no result yet, or not of every part; one done otherwise than now is an error."""
+        done = self.results()
         for trial in self.study.trials:
-            before = done[trial.key].settings if trial.key in done else None
-            # read as settings, so that one that did not exist then has its default
-            if before is not None and Experiment.from_table(before) != trial.experiment:
+            if trial.key in done and (changed := self.changed(trial, done[trial.key])):
                 raise TrainingError(
-                    f"{trial.key} was done with other settings than the study has now; choose another --out, "
-                    f"or remove its line from the results to do it again"
+                    f"{trial.key} was done with other settings than the study has now ({', '.join(changed)}); "
+                    f"choose another --out, or {self.to_do_again(trial)}"
                 )
-        return [trial for trial in self.study.trials if trial.key not in done]
+        return [trial for trial in self.study.trials if trial.key not in done or self.missing(done[trial.key])]
+
+    def changed(self, trial: Trial, result: Result) -> list[str]:
+        """What is not as it was for the result; what the result does not tell counts as the same."""
+        files = self.study.corpora[trial.corpus]
+        found = [
+            f"corpora.{trial.corpus}.{part}"
+            for part, report in result.parts.items()
+            if part in files and report.get("file", files[part]) != files[part]
+        ]
+        if result.baseline not in (None, trial.baseline):
+            found.append(f"rows.{trial.row}.baseline")
+        if result.settings and trial.experiment:
+            # read as settings, so that one that did not exist then has its default
+            before, now = Experiment.from_table(result.settings), trial.experiment
+            found += sorted({name for name, _ in _flat(before.table()) ^ _flat(now.table())})
+        return found
+
+    def missing(self, result: Result) -> list[str]:
+        """The parts that the study asks for and the result lacks."""
+        return [part for part in self.study.parts(result.corpus) if part not in result.parts]
+
+    def to_do_again(self, trial: Trial) -> str:
+        """What has to be removed."""
+        run = f" and the folder {self.run_folder(trial)}" if trial.experiment else ""
+        return f"remove its line from {self.folder / RESULTS}{run} to do it again"
 
     def do(self, trial: Trial, train: Callable[[Run], bool]) -> bool:
         """Finish a trial and write its result; False if `train` stopped, which goes on where it was the next time."""
-        if trial.experiment is None:
-            self.conclude(trial, lambda examples: baseline_answers(trial.baseline or "", examples))
-            return True
-        folder = self.folder / "runs" / trial.key
-        run = self.prepared(trial.experiment, trial.corpus).run(folder, resume=(folder / SETTINGS).exists())
-        if not run.position.finished and not train(run):
+        result = self.results().get(trial.key) or self.trained(trial, train)
+        if result is None:
             return False
-        reader = load(folder / BEST)
-        self.conclude(
-            trial,
-            reader.answer_many,
+        self.conclude(trial, result)
+        (self.run_folder(trial) / STATE).unlink(missing_ok=True)  # the best reader stays
+        return True
+
+    def trained(self, trial: Trial, train: Callable[[Run], bool]) -> Result | None:
+        """The result of a trial before it has answered any part; None if `train` stopped."""
+        result = Result(trial.key, trial.row, trial.corpus, trial.fraction, trial.seed, {}, None)
+        if trial.experiment is None:
+            return replace(result, baseline=trial.baseline)
+        folder, data = self.run_folder(trial), trial.experiment.data
+        data = replace(data, train=self.prepared(data.train), validation=self.prepared(data.validation))
+        run = replace(trial.experiment, data=data).run(folder, resume=(folder / SETTINGS).exists())
+        if not run.position.finished and not train(run):
+            return None
+        return replace(
+            result,
+            settings=trial.experiment.table(),
             parameters=sum(weight.numel() for weight in run.weights.values()),
             updates=run.position.best_step,
             minutes=round(run.position.seconds / 60, 2),
         )
-        (folder / STATE).unlink(missing_ok=True)  # the best reader stays
-        return True
 
-    def conclude(self, trial: Trial, answer: Callable[[Iterable[Example]], Iterable[Prediction]], **facts: Any) -> None:
-        """Answer the questions of each part, write the predictions, then the result."""
-        parts = {}
+    def conclude(self, trial: Trial, result: Result) -> None:
+        """Answer the questions of each part that is missing, write the predictions, then the result."""
+        answer = self.answerer(trial)
+        parts = dict(result.parts)
         (self.folder / "predictions").mkdir(parents=True, exist_ok=True)
-        for part in PARTS:
-            if part in self.study.corpora[trial.corpus]:
-                examples = self.corpus(trial.corpus, part)
-                predictions = list(answer(self.watch(examples, f"{trial.row}: {trial.corpus}, {part}")))
-                with written_whole(self.predictions(trial.key, part)) as out:
-                    out.writelines(
-                        json.dumps(prediction_record(each), ensure_ascii=False) + "\n" for each in predictions
-                    )
-                parts[part] = asdict(evaluate(predictions))
-        settings = trial.experiment.table() if trial.experiment else None
-        result = Result(trial.key, trial.row, trial.corpus, trial.fraction, trial.seed, parts, settings, **facts)
-        append_result(self.folder, result)
+        for part in self.missing(result):
+            file = self.study.corpora[trial.corpus][part]
+            examples = PreparedCorpus.open(self.prepared(file))
+            predictions = list(answer(self.watch(examples, f"{trial.row}: {trial.corpus}, {part}")))
+            with written_whole(self.predictions(trial.key, part)) as out:
+                out.writelines(json.dumps(prediction_record(each), ensure_ascii=False) + "\n" for each in predictions)
+            parts[part] = {"file": file, **asdict(evaluate(predictions))}
+        append_result(self.folder, replace(result, parts=parts))
+
+    def answerer(self, trial: Trial) -> Callable[[Iterable[Example]], Iterable[Prediction]]:
+        """What answers questions: the baseline, or the reader that was kept."""
+        if trial.baseline:
+            return partial(baseline_answers, trial.baseline)
+        reader = self.run_folder(trial) / BEST
+        if not reader.exists():
+            raise TrainingError(f"{reader}: the reader of {trial.key} is gone; {self.to_do_again(trial)}")
+        return load(reader).answer_many
+
+    def run_folder(self, trial: Trial) -> Path:
+        """Where a trial is trained."""
+        return self.folder / "runs" / trial.key
 
     def predictions(self, key: str, part: str) -> Path:
         """The file of a trial's predictions."""
         return self.folder / "predictions" / f"{key}--{part}.jsonl"
 
-    def prepared(self, experiment: Experiment, corpus: str) -> Experiment:
-        """The same run on corpora that are prepared once for all."""
-        for part in ("train", "validation"):
-            self.corpus(corpus, part)
-        train, validation = (str(self.path(corpus, part)) for part in ("train", "validation"))
-        return replace(experiment, data=replace(experiment.data, train=train, validation=validation))
-
-    def path(self, corpus: str, part: str) -> Path:
-        """Where the prepared corpus is, or shall be."""
-        given = Path(self.study.corpora[corpus][part])
-        return given if is_prepared(given) else self.folder / "corpora" / f"{corpus}--{part}.arrow"
-
-    def corpus(self, name: str, part: str) -> PreparedCorpus:
-        """A part of a corpus, prepared when it is first asked for."""
-        path = self.path(name, part)
-        if path.exists():
-            return PreparedCorpus.open(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        given = self.study.corpora[name][part]
-        return prepare(self.watch(read_examples(given), f"preparing {given}"), path)
+    def prepared(self, given: str) -> str:
+        """Where a corpus is that is prepared once for all; its name tells from which path."""
+        if is_prepared(given):
+            return given
+        tag = sha256(given.encode()).hexdigest()[:8]
+        path = self.folder / "corpora" / f"{Path(given).name}--{tag}.arrow"
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            prepare(self.watch(read_examples(given), f"preparing {given}"), path)
+        return str(path)
 
 
 def baseline_answers(name: str, examples: Iterable[Example]) -> Iterator[Prediction]:
@@ -111,3 +148,7 @@ def baseline_answers(name: str, examples: Iterable[Example]) -> Iterator[Predict
     for example in examples:
         chosen = choice(example, BASELINES[name](example))
         yield Prediction(example, tuple(0.0 if i == chosen else -inf for i in range(len(example.candidates))))
+
+
+def _flat(table: Table) -> set[tuple[str, object]]:
+    return {(f"{section}.{key}", value) for section, settings in table.items() for key, value in settings.items()}

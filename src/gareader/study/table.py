@@ -1,7 +1,6 @@
 """The table of a study in Markdown: accuracies with intervals, what was published, and whether a difference is real."""
 
 from collections.abc import Callable, Sequence
-from itertools import product
 from pathlib import Path
 from statistics import fmean
 
@@ -13,7 +12,7 @@ from gareader.study.results import Result
 
 def markdown(study: Study, results: dict[str, Result], predictions: Callable[[str, str], Path]) -> str:
     """A row for each reader and fraction, three columns for each corpus and part."""
-    columns = [(corpus, part) for corpus, part in product(study.corpora, PARTS) if part in study.corpora[corpus]]
+    columns = [(corpus, part) for corpus in study.corpora for part in study.parts(corpus)]
     p_values = _p_values(study, results, predictions, columns)
     fractions = sorted({trial.fraction for trial in study.trials if trial.experiment})
     head = ["", *(["share"] if len(fractions) > 1 else [])]
@@ -45,7 +44,7 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _accuracy(found: list[Result], part: str) -> str:
-    reports = [result.parts[part] for result in found]
+    reports = [result.parts[part] for result in found if part in result.parts]
     if not reports:
         return "…"
     shares = [100 * report["accuracy"] for report in reports]
@@ -58,12 +57,16 @@ def _accuracy(found: list[Result], part: str) -> str:
 def _p_values(
     study: Study, results: dict[str, Result], predictions: Callable[[str, str], Path], columns: list[tuple[str, str]]
 ) -> dict[tuple[str, float, str, str], str]:
-    """Whether the chosen row is better than each other row, on the same questions and with the same share."""
+    """Whether the chosen row is better than each other row, on the same questions and with the same share.
+
+    A baseline, which has none, is compared with the largest share of the chosen row, or with each if it is chosen.
+    """
     found: dict[tuple[str, float, str, str], str] = {}
     first = {(r.row, r.fraction, r.corpus): r for r in sorted(results.values(), key=lambda r: -r.seed)}
+    shares = {trial.fraction for trial in study.trials if trial.row == study.against}
     for (row, fraction, corpus), result in first.items():
-        most = max((r.fraction for r in results.values() if r.row == study.against), default=0.0)
-        chosen = first.get((study.against or "", fraction or most, corpus))
+        share = fraction if fraction in shares else max(shares, default=0.0)
+        chosen = first.get((study.against or "", share, corpus))
         if chosen is None or row == study.against:
             continue
         for name, part in columns:

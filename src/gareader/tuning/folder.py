@@ -1,23 +1,24 @@
 """The folder of a sweep: one process at a time, and never another sweep."""
 
 import json
+import shutil
 import uuid
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 
-from filelock import FileLock, Timeout
 from sqlalchemy.engine import URL
 
 from gareader.errors import TrainingError
 from gareader.examples import Example
-from gareader.files import written_whole
+from gareader.experiment import SETTINGS
+from gareader.files import held, written_whole
 from gareader.store import is_prepared, prepare, read_examples
 from gareader.tuning.plan import Plan
 
 Watch = Callable[[Iterable[Example], str], Iterable[Example]]
 
-SWEEP, LOCK, DATABASE = "sweep.json", "lock", "tune.sqlite3"
+SWEEP, LOCK, DATABASE, CORPORA, RUNS = "sweep.json", "lock", "tune.sqlite3", "corpora", "trials"
 
 
 def local_storage(folder: Path) -> str:
@@ -26,29 +27,24 @@ def local_storage(folder: Path) -> str:
 
 
 @contextmanager
-def owned(folder: Path, plan: Plan, *, lock: bool = True) -> Iterator[str]:
-    """The mark of the folder, by which it knows its trials after a restart; with `lock`, meanwhile no other process.
-
-    The system gives the lock back when the process ends, however it ends.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        with FileLock(folder / LOCK, timeout=0) if lock else nullcontext():
-            yield mark(folder, plan)
-    except Timeout:
-        raise TrainingError(
-            f"{folder}: a sweep is running here already; wait for it, or give each process its own --out"
-        ) from None
+def owned(folder: Path, plan: Plan) -> Iterator[str]:
+    """The mark of the folder, by which it knows its trials after a restart; meanwhile no other process."""
+    with held(folder / LOCK, "a sweep is running here already; wait for it, or give each process its own --out"):
+        before = {*folder.iterdir()}
+        try:
+            yield mark(folder, plan) or new_mark(folder, plan)
+        except BaseException:
+            if not any(folder.glob(f"{RUNS}/*/{SETTINGS}")):  # what could not begin must not block the next try
+                for path in {folder / name for name in (SWEEP, DATABASE, CORPORA, RUNS)} - before:
+                    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+            raise
 
 
-def mark(folder: Path, plan: Plan) -> str:
-    """The mark of the folder, kept with the settings of its sweep; those of another sweep are an error."""
+def mark(folder: Path, plan: Plan) -> str | None:
+    """The mark of the folder, if there is a sweep; one with other settings is an error."""
     file = folder / SWEEP
     if not file.exists():
-        owner = uuid.uuid4().hex
-        with written_whole(file) as out:
-            out.write(json.dumps({"owner": owner, "settings": plan.settings()}, indent=2, ensure_ascii=False) + "\n")
-        return owner
+        return None
     try:
         known = json.loads(file.read_text(encoding="utf-8"))
         owner, before = str(known["owner"]), dict(known["settings"])
@@ -61,10 +57,18 @@ def mark(folder: Path, plan: Plan) -> str:
     return owner
 
 
+def new_mark(folder: Path, plan: Plan) -> str:
+    """A mark for the folder, kept with the settings of its sweep."""
+    owner = uuid.uuid4().hex
+    with written_whole(folder / SWEEP) as out:
+        out.write(json.dumps({"owner": owner, "settings": plan.settings()}, indent=2, ensure_ascii=False) + "\n")
+    return owner
+
+
 def prepared_corpora(folder: Path, plan: Plan, watch: Watch = lambda examples, label: examples) -> tuple[str, str]:
     """The training and validation questions of all trials, prepared in the folder unless they are prepared already."""
-    data = plan.experiment(next(plan.space.corners())).data
-    (folder / "corpora").mkdir(exist_ok=True)
+    data = plan.first.data
+    (folder / CORPORA).mkdir(exist_ok=True)
 
     def prepared(given: str, path: Path) -> str:
         if is_prepared(given):
@@ -73,5 +77,5 @@ def prepared_corpora(folder: Path, plan: Plan, watch: Watch = lambda examples, l
             prepare(watch(read_examples(given), f"preparing {given}"), path)
         return str(path)
 
-    train, validation = (folder / "corpora" / f"{part}.arrow" for part in ("train", "validation"))
+    train, validation = (folder / CORPORA / f"{part}.arrow" for part in ("train", "validation"))
     return prepared(data.train, train), prepared(data.validation, validation)

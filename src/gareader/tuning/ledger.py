@@ -12,10 +12,10 @@ from optuna.exceptions import ExperimentalWarning, StorageInternalError
 from optuna.storages import RDBStorage
 from optuna.trial import FrozenTrial, TrialState
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, IntegrityError, ProgrammingError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DatabaseError, IntegrityError, ProgrammingError, SQLAlchemyError
 
 from gareader.errors import ConfigError, TrainingError
-from gareader.tuning.plan import Plan
+from gareader.tuning.plan import NAMED, Plan
 from gareader.tuning.search import FINISHED, HELD, distributions
 from gareader.tuning.space import Chosen
 
@@ -42,13 +42,15 @@ class Ledger:
 
     def claim(self, plan: Plan, chosen: Chosen, owner: str, place: str) -> None:
         """Begin a trial: in one transaction it gets the next number, its settings and its owner."""
+        if not _agreed(self.study, plan):
+            self.study.set_user_attr(_SETTINGS, plan.settings())
         trial = optuna.create_trial(
             state=TrialState.RUNNING,
             params=chosen,
             distributions=distributions(plan.space),
             user_attrs={OWNER: owner, PLACE: place},
         )
-        self.storage.create_new_trial(self.study_id, trial)
+        self.storage.record_heartbeat(self.storage.create_new_trial(self.study_id, trial))
 
     def withdraw(self, number: int) -> None:
         """Undo a claim."""
@@ -116,7 +118,7 @@ def opened(
     storage = None
     try:
         storage = _storage(url, heartbeat, grace)
-        yield Ledger(_study(storage, name or plan.name, plan), storage)
+        yield Ledger(_study(storage, name or _name(storage, plan), plan), storage)
     except (StorageInternalError, SQLAlchemyError) as error:
         cause = error.__cause__ or error
         problem = str(getattr(cause, "orig", None) or cause).strip().split("\n")[0]
@@ -138,8 +140,9 @@ def _storage(url: URL, heartbeat: int, grace: int) -> RDBStorage:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ExperimentalWarning)
                 return RDBStorage(address, {"pool_pre_ping": True}, heartbeat_interval=heartbeat, grace_period=grace)
-        except (IntegrityError, ProgrammingError):
-            if (pause := next(pauses, None)) is None:
+        except DatabaseError as error:
+            disturbed = isinstance(error, IntegrityError | ProgrammingError) or "already exists" in str(error)
+            if not disturbed or (pause := next(pauses, None)) is None:
                 raise
             sleep(pause)
         except ImportError as error:
@@ -147,15 +150,28 @@ def _storage(url: URL, heartbeat: int, grace: int) -> RDBStorage:
             raise ConfigError(f"--storage {url}: this needs {missing}, which is not installed; install it") from None
 
 
+def _name(storage: RDBStorage, plan: Plan) -> str:
+    """The name of the sweep with these settings; another gareader may have made another one of them."""
+    for study in storage.get_all_studies():
+        before = study.user_attrs.get(_SETTINGS)
+        if study.study_name.startswith(NAMED) and before is not None and not plan.changed(before):
+            return study.study_name
+    return plan.name
+
+
 def _study(storage: RDBStorage, name: str, plan: Plan) -> optuna.Study:
     """The study of that name, if it is of this sweep."""
     study = optuna.create_study(storage=storage, study_name=name, direction="maximize", load_if_exists=True)
+    _agreed(study, plan)
+    return study
+
+
+def _agreed(study: optuna.Study, plan: Plan) -> bool:
+    """Whether the study has the settings of this sweep; before the first claim it has none, and others are an error."""
     before: dict[str, Any] | None = study.user_attrs.get(_SETTINGS)
-    if before is None:
-        study.set_user_attr(_SETTINGS, plan.settings())
-    elif changed := plan.changed(before):
+    if before is not None and (changed := plan.changed(before)):
         raise TrainingError(
-            f"{name}: the sweep of that name has other settings ({', '.join(changed)}); "
+            f"{study.study_name}: the sweep of that name has other settings ({', '.join(changed)}); "
             "use its own, or choose another --name"
         )
-    return study
+    return before is not None

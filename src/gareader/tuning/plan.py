@@ -3,18 +3,21 @@
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import MISSING, asdict, dataclass, fields
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from gareader.config import Table, load_table, override
+from gareader.errors import ConfigError
 from gareader.experiment import Experiment
 from gareader.tuning import toml
 from gareader.tuning.space import Chosen, Space
 
 CHECKED = 10_000
 """The most combinations that are looked at before the first trial."""
+NAMED = "gareader-"
+"""How the names begin that sweeps get from their settings."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,18 @@ class Plan:
         plan = cls(table, Space.load(space))
         for corner in islice(plan.space.corners(), CHECKED):
             plan.experiment(corner)
+        tuned = {setting.name for setting in plan.space.settings}
+        if "train.seed" in tuned and plan.first.train.validation_examples is not None:
+            raise ConfigError(
+                "train.seed cannot be tuned while train.validation_examples is set: the seed chooses those questions, "
+                "and all trials need the same; validate on all, or compare with gareader study"
+            )
         return plan
+
+    @property
+    def first(self) -> Experiment:
+        """One of the runs, for the settings that all share."""
+        return self.experiment(next(self.space.corners()))
 
     def experiment(self, chosen: Chosen) -> Experiment:
         """The run with the chosen values."""
@@ -44,17 +58,27 @@ class Plan:
 
     def settings(self) -> dict[str, Any]:
         """Everything that makes this sweep another one if it is changed, by names such as `train.seed`."""
-        fixed = {**self.experiment(next(self.space.corners())).table(), "sweep": asdict(self.space.sweep)}
+        fixed = {**self.first.table(), "sweep": asdict(self.space.sweep)}
         names = {f"{section}.{key}": value for section, keys in fixed.items() for key, value in keys.items()}
         tuned = {setting.name: setting.table() for setting in self.space.settings}
         return {**names, **tuned}
 
     def changed(self, before: dict[str, Any]) -> list[str]:
         """The names of what is other than before."""
-        now = self.settings()
+        before, now = self.essential(before), self.essential(self.settings())
         return sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
+
+    def essential(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """Those that are not at their default, so that a setting of a later gareader makes no sweep another one."""
+        first = self.first
+        parts = {"data": first.data, "reader": first.reader_config, "train": first.train, "sweep": self.space.sweep}
+        defaults = {
+            f"{section}.{field.name}": field.default for section, part in parts.items() for field in fields(part)
+        }
+        return {name: value for name, value in settings.items() if value != defaults.get(name, MISSING)}
 
     @property
     def name(self) -> str:
         """The sweep's name where none is given: the same on every machine that has the same settings."""
-        return f"gareader-{hashlib.sha256(json.dumps(self.settings(), sort_keys=True).encode()).hexdigest()[:12]}"
+        essential = json.dumps(self.essential(self.settings()), sort_keys=True)
+        return f"{NAMED}{hashlib.sha256(essential.encode()).hexdigest()[:12]}"

@@ -11,6 +11,7 @@ from optuna.trial import FrozenTrial, TrialState
 from gareader.experiment import SETTINGS, Experiment
 from gareader.training import BEST, STATE
 from gareader.tuning.attempt import Attempt, Show
+from gareader.tuning.folder import RUNS
 from gareader.tuning.ledger import OWNER, Ledger, finished, held, stands
 from gareader.tuning.plan import Plan
 from gareader.tuning.search import proposal
@@ -32,6 +33,7 @@ class Sweep:
 
         Whatever happens between two steps, all that counts is in the ledger: a claim that was made is found again.
         """
+        self.clear()
         while True:
             trials = self.ledger.trials()
             enough = finished(trials) >= wanted
@@ -55,7 +57,11 @@ class Sweep:
 
     def is_mine(self, trial: FrozenTrial) -> bool:
         """Whether the trial was begun in this folder and is not finished."""
-        return trial.state == TrialState.RUNNING and trial.user_attrs.get(OWNER) == self.owner
+        return trial.state == TrialState.RUNNING and self.is_from_here(trial)
+
+    def is_from_here(self, trial: FrozenTrial) -> bool:
+        """Whether the trial was begun in this folder."""
+        return bool(trial.user_attrs.get(OWNER) == self.owner)
 
     def is_begun(self, trial: FrozenTrial) -> bool:
         """Whether there is a run of the trial here."""
@@ -63,7 +69,7 @@ class Sweep:
 
     def run_folder(self, number: int) -> Path:
         """Where a trial's run is."""
-        return self.folder / "trials" / f"{number:04d}"
+        return self.folder / RUNS / f"{number:04d}"
 
     def do(
         self,
@@ -72,15 +78,21 @@ class Sweep:
         show: Show = lambda line, share: None,
     ) -> str:
         """Run a trial and say how it ended: complete, pruned, lost to another machine, or stopped and still running."""
-        folder = self.run_folder(trial.number)
         with self.ledger.alive(trial.number):
-            run = self.experiment(trial).run(folder, resume=self.is_begun(trial))
+            run = self.experiment(trial).run(self.run_folder(trial.number), resume=self.is_begun(trial))
             state = Attempt(trial, run, self.plan, self.ledger, show).train(stop)
         if state != "running":
-            (folder / STATE).unlink(missing_ok=True)
-        if state in ("pruned", "lost"):
-            shutil.rmtree(folder / BEST, ignore_errors=True)
+            self.clear()
         return state
+
+    def clear(self) -> None:
+        """Drop the state of the trials from here that came to an end, and the reader of those that are not complete."""
+        for trial in self.ledger.trials():
+            if self.is_from_here(trial) and trial.state != TrialState.RUNNING:
+                folder = self.run_folder(trial.number)
+                (folder / STATE).unlink(missing_ok=True)
+                if trial.state != TrialState.COMPLETE:
+                    shutil.rmtree(folder / BEST, ignore_errors=True)
 
     def experiment(self, trial: FrozenTrial) -> Experiment:
         """The run of a trial, on corpora that are prepared once for all."""

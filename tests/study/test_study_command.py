@@ -1,0 +1,79 @@
+"""`gareader study` as its users meet it: interrupted, and started twice."""
+
+import json
+import shlex
+import signal
+import sys
+
+import pytest
+
+from gareader.cli import main
+from gareader.files import held
+from gareader.study import Studio, Study
+from gareader.training import Run
+
+pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
+
+
+@pytest.fixture
+def gareader(capsys, monkeypatch):
+    """Runs the command in this process: exit code, stdout, stderr."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["gareader", *map(str, arguments)])
+        code = 0
+        try:
+            main()
+        except SystemExit as exit_:
+            code = exit_.code
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def test_interrupted_in_the_first_trial_it_says_how_to_go_on(small, gareader, monkeypatch):
+    log = Run.log
+
+    def interrupt(run, measured):
+        monkeypatch.setattr(Run, "log", log)
+        signal.raise_signal(signal.SIGINT)
+        run.log(measured)
+
+    monkeypatch.setattr(Run, "log", interrupt)
+    out = small / "an out"
+    code, printed, told = gareader("study", small / "study.toml", "--out", out, "--json")
+    assert (code, printed) == (0, "")
+    message, command = told.splitlines()[-2:]
+    assert message == "gareader: stopped; everything is saved. Go on with:"
+    assert shlex.split(command) == ["gareader", "study", f"{small}/study.toml", "--out", f"{out}", "--json"]
+    code, printed, told = gareader(*shlex.split(command)[1:])
+    assert code == 0
+    assert [json.loads(line)["row"] for line in printed.splitlines()] == ["reader", "frequency"]
+    assert "stopped" not in told
+    assert (out / "table.md").exists()
+
+
+def test_a_table_of_nothing_is_an_error(small, gareader):
+    code, _, told = gareader("study", small / "study.toml", "--out", small / "out", "--table")
+    assert code == 1
+    assert "no trial is done yet, so there is no table; run the study first" in told
+    assert not (small / "out").exists()
+
+
+def test_two_studies_in_one_folder_are_refused(small, gareader):
+    out = small / "out"
+    with held(out / "lock", "held by the test"):
+        code, _, told = gareader("study", small / "study.toml", "--out", out)
+        assert code == 1
+        assert f"{out}: a study is running here already; wait for it, or choose another --out" in told
+        assert not (out / "runs").exists()
+    assert gareader("study", small / "study.toml", "--out", out)[0] == 0
+
+
+def test_the_table_is_written_while_the_study_runs(small, gareader):
+    studio = Studio(Study.load(small / "study.toml"), small / "out")
+    with held(studio.folder / "lock", "held by the test"):
+        assert studio.do(studio.study.trials[1], lambda run: False)
+        code, printed, _ = gareader("study", small / "study.toml", "--out", small / "out", "--table")
+    assert code == 0
+    assert "| frequency |" in printed
