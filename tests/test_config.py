@@ -50,6 +50,7 @@ def test_override():
     assert override(table, "data.train=b c.txt")["data"]["train"] == "b c.txt"
     assert override(table, "data.train='4'")["data"]["train"] == "4"
     assert override({}, "new.loud=true") == {"new": {"loud": True}}
+    assert override(table, "train.seed=") == {"train": {"rate": 0.1}, "data": {"train": "a"}}
     assert table["train"]["seed"] == 1
 
 

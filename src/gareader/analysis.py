@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from math import exp, inf
+from math import exp, inf, isclose
 from statistics import fmean, quantiles
 from typing import cast
 
@@ -13,6 +13,9 @@ from gareader.statistics import candidate_frequencies, phrase_positions
 
 BINS = 10
 """Of a reliability diagram: equal steps of confidence."""
+
+TEMPERATURES = (0.1, 10.0)
+"""The bounds between which a temperature is fitted."""
 
 
 @dataclass(frozen=True)
@@ -130,8 +133,13 @@ def fitted_temperature(predictions: Iterable[Prediction]) -> float:
     from scipy.optimize import minimize_scalar
 
     pointed = _pointed(predictions)
-    found = minimize_scalar(lambda t: _loss([p.tempered(t) for p in pointed]), bounds=(0.1, 10.0), method="bounded")
+    found = minimize_scalar(lambda t: _loss([p.tempered(t) for p in pointed]), bounds=TEMPERATURES, method="bounded")
     return float(found.x)
+
+
+def at_bound(temperature: float) -> bool:
+    """Whether a fitted temperature would go on beyond what is tried."""
+    return any(isclose(temperature, bound, rel_tol=1e-3) for bound in TEMPERATURES)
 
 
 def cross_fitted(predictions: Iterable[Prediction]) -> list[Prediction]:

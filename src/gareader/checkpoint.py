@@ -123,7 +123,12 @@ def read_settings(folder: Path | str) -> dict[str, Any]:
     try:
         settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise CheckpointError(f"{folder}: there is no reader here (no {SETTINGS}); check the path") from None
+        below = next(iter(sorted(folder.glob(f"*/{SETTINGS}"))), None)
+        way_out = f"did you mean {below.parent}?" if below else "check the path"
+        raise CheckpointError(f"{folder}: there is no reader here (no {SETTINGS}); {way_out}") from None
+    except NotADirectoryError:
+        problem = "this is a file, and a reader is a folder or a name in the box; type: gareader readers"
+        raise CheckpointError(f"{folder}: {problem}") from None
     except (ValueError, OSError) as error:
         raise CheckpointError(f"{folder / SETTINGS}: cannot be read: {error}; copy the reader again") from None
     if not isinstance(settings, dict) or settings.get("format") != FORMAT:

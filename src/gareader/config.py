@@ -25,7 +25,7 @@ def load_table(path: Path | str) -> Table:
 
 
 def override(table: Table, assignment: str) -> Table:
-    """The table with one setting replaced, from `section.key=value`; the value is TOML, or else plain text."""
+    """The table with one setting replaced, from `section.key=value`: TOML, plain text, or nothing for the default."""
     name, equals, text = assignment.partition("=")
     path = [part.strip() for part in name.split(".")]
     if not equals or not all(path) or len(path) < 2:
@@ -33,7 +33,7 @@ def override(table: Table, assignment: str) -> Table:
     try:
         value = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
-        value = text
+        value = text or None
     return _replaced(table, path, value)
 
 
@@ -42,7 +42,7 @@ def _replaced(table: Table, path: list[str], value: Any) -> Table:
     if rest:
         below = table.get(first, {})
         value = _replaced(below if isinstance(below, dict) else {}, rest, value)
-    return {**table, first: value}
+    return {key: new for key, new in {**table, first: value}.items() if new is not None}
 
 
 def from_table(kind: type[Settings], table: Mapping[str, Any], section: str) -> Settings:

@@ -86,6 +86,18 @@ class Prediction:
         return max(self.log_probabilities) > -inf
 
     @property
+    def absent(self) -> list[int]:
+        """The candidates' indices that are not in the document."""
+        return [i for i in self.order if self.log_probabilities[i] == -inf]
+
+    @property
+    def in_part(self) -> list[int]:
+        """The candidates' indices of which only some words are in the document; their probability is that of these."""
+        there = set(self.example.document)
+        words = [set(candidate) for candidate in self.example.candidates]
+        return [i for i in self.order if words[i] & there and words[i] - there]
+
+    @property
     def correct(self) -> bool | None:
         """Whether the best candidate is the answer; None where the answer is not known."""
         if self.example.answer is None:

@@ -14,7 +14,7 @@ from typing import IO
 
 from filelock import FileLock, Timeout
 
-from gareader.errors import CorpusError, TrainingError
+from gareader.errors import CorpusError, GareaderError, TrainingError
 
 Content = BufferedReader | GzipFile | LZMAFile
 
@@ -74,6 +74,8 @@ def damaged(problem: BaseException, path: Path, error: type[CorpusError] = Corpu
 @contextmanager
 def written_whole(path: Path) -> Iterator[IO[str]]:
     """A text file that appears under its name only when it is complete; an error leaves what was there before."""
+    if not path.parent.is_dir():
+        raise GareaderError(f"{path}: there is no folder {path.parent}; make it first")
     with NamedTemporaryFile(
         "w", encoding="utf-8", newline="\n", dir=path.parent, prefix=f".{path.name}.", delete=False
     ) as file:

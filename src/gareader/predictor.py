@@ -95,7 +95,7 @@ def question(document: str, query: str, candidates: Iterable[str] | None = None,
     asked = query_words(query)
     proposed = propose_candidates(words, asked) if candidates is None else [*dict.fromkeys(map(tokenise, candidates))]
     if candidates is None and words and len(proposed) < 2:
-        raise QuestionError("two candidates cannot be found in the document; give them, for example: Tom|Mary Ann")
+        raise QuestionError("the document has no two names or frequent words to choose from; give the candidates")
     return Example(id, words, asked, tuple(proposed), None)
 
 

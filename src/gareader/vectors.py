@@ -80,7 +80,8 @@ def word_table(
     if path is not None:
         found = read_vectors(path, None if every_vector else words)
         if found.width != width:
-            raise VectorsError(f"its vectors have {found.width} numbers, not {width}; ask for that width", path)
+            problem = f"its vectors have {found.width} numbers, not {width}; set data.vector_width = {found.width}"
+            raise VectorsError(problem, path)
         vectors = found.vectors
     exact = [word for word in words if word in vectors]
     others = [word for word in words if word not in vectors]

@@ -1,7 +1,7 @@
 """Commands that answer questions: answer, demo."""
 
 import json
-from math import inf
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,9 +11,11 @@ from rich.console import Console
 from rich.text import Text
 
 from gareader.cli.app import Json, Skipped, app
-from gareader.errors import CorpusError, GareaderError
+from gareader.errors import CorpusError, GareaderError, QuestionError
 from gareader.examples import Example, Prediction
 from gareader.pretrained import DEFAULT
+
+FOR_EXAMPLE = "for example: --candidates 'Tom|Mary Ann'"
 
 SHADES = (0.1, "bold black on bright_yellow"), (0.03, "black on yellow"), (0.01, "yellow")
 """How a word is shown that has so much of the attention."""
@@ -31,6 +33,9 @@ def answer(
     as_json: Json = False,
 ) -> None:
     """Answer a question about a text: candidates with their probabilities, the most probable first.
+
+    A candidate that is not in the document has no chance; of one that is there only in part, the words that are there
+    count, as in the paper. Both are marked; in JSON they are listed as `absent` and `in_part`.
 
     Example: `gareader answer --document configs/tiny/story.txt --query "XXXXX has the lamp."`
 
@@ -72,14 +77,20 @@ def asked(document: str, query: str, candidates: str | None) -> Example:
     from gareader.predictor import question
 
     choices = None if candidates is None else [choice for choice in candidates.split("|") if choice.strip()]
-    return question(read_text(source(document)), query, choices)
+    if choices is not None and len(choices) < 2:
+        count = f"{len(choices) or 'no'} candidate answer"
+        raise QuestionError(f"{count} in --candidates; separate at least two by |, {FOR_EXAMPLE}")
+    try:
+        return question(read_text(source(document)), query, choices)
+    except QuestionError as error:
+        raise QuestionError(f"{error}, {FOR_EXAMPLE}") from None
 
 
 def answer_batch(reader: Any, name: str, top: int | None = None) -> None:
     """JSON lines in, JSON lines out; a bad line is told by its number, and the others are answered."""
     from gareader import corpora
 
-    skipped = Skipped()
+    skipped = SkippedQuestions()
     if name == "-":
         questions = corpora.jsonl.read(source(name), skipped)
         predictions = (reader.predict([question])[0] for question in questions)
@@ -91,6 +102,20 @@ def answer_batch(reader: Any, name: str, top: int | None = None) -> None:
         raise GareaderError(f"{count} bad line{'s' * (count > 1)} passed over; all others are answered")
 
 
+class SkippedQuestions(Skipped):
+    """Bad lines passed over, unless the first is no JSON object: then the file is of another kind."""
+
+    def __call__(self, error: CorpusError) -> None:
+        """Told, or raised."""
+        if error.line == 1 and re.match("broken JSON|.* where an object is due", error.problem):
+            from gareader.corpora.jsonl import SHAPE
+
+            problem = f"this is no JSON object; --batch takes {SHAPE}, and needs no id and no answer"
+            other = f"for another format type: gareader evaluate {DEFAULT} {error.path} --predictions answers.jsonl"
+            raise CorpusError(f"{problem}; {other}", error.path, 1)
+        super().__call__(error)
+
+
 def source(name: str) -> Path:
     """The file of that name; - is standard input."""
     return Path("/dev/stdin" if name == "-" else name)
@@ -98,19 +123,23 @@ def source(name: str) -> Path:
 
 def record(prediction: Prediction, top: int | None = None) -> dict[str, Any]:
     """A prediction as programs read it."""
+    example = prediction.example
     return {
-        "id": prediction.example.id,
+        "id": example.id,
         "best": prediction.best if prediction.answerable else None,
         "ranking": [list(item) for item in prediction.ranking[:top]],
+        "absent": [" ".join(example.candidates[place]) for place in prediction.absent],
+        "in_part": [" ".join(example.candidates[place]) for place in prediction.in_part],
     }
 
 
 def print_ranking(prediction: Prediction, top: int | None = None) -> None:
-    """The candidates as a table, those that are not in the document marked."""
+    """The candidates as a table, those that are not in the document, or only in part, marked."""
     width = max(len(candidate) for candidate, _ in prediction.ranking)
+    notes = dict.fromkeys(prediction.in_part, "   only in part in the document")
+    notes |= dict.fromkeys(prediction.absent, "   not in the document")
     for (candidate, probability), place in list(zip(prediction.ranking, prediction.order, strict=True))[:top]:
-        note = "   not in the document" if prediction.log_probabilities[place] == -inf else ""
-        print(f"{candidate:<{width}}  {probability:6.1%}{note}")
+        print(f"{candidate:<{width}}  {probability:6.1%}{notes.get(place, '')}")
 
 
 def read_text(path: Path) -> str:

@@ -108,7 +108,7 @@ def run(
     updates
         How many in each measurement.
     assignments
-        section.key=value, to change one setting; may be given several times.
+        section.key=value, to change one setting, or section.key= for its default; may be given several times.
     """
     from gareader.benchmark.whole_run import bench_run
     from gareader.config import load_table, override
@@ -208,8 +208,9 @@ def growth(out: Path, *, values: int = 6, repeats: Repeats = 5, as_json: Json = 
     from gareader.benchmark.picture import growth_curves
     from gareader.benchmark.reading import GROWING
     from gareader.benchmark.reading import growth as measured
-    from gareader.plots import save
+    from gareader.plots import check_picture, save
 
+    check_picture(out)
     results = []
     for grows, sizes in GROWING.items():
         for count in sorted({1, cores()}):

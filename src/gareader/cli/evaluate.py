@@ -105,8 +105,9 @@ def measured(
     if not tallies[0].examples:
         raise GareaderError(f"{corpus}: no question has a known answer, so there is nothing to measure")
     speed = len(examples) * len(loaded) / (monotonic() - started)
+    without_answer = len(examples) - tallies[0].examples
     return [
-        {"reader": name, **asdict(tally.report()), "examples_per_second": speed}
+        {"reader": name, **asdict(tally.report()), "without_answer": without_answer, "examples_per_second": speed}
         for name, tally in zip(names, tallies, strict=True)
     ]
 
@@ -119,6 +120,8 @@ def report_in_words(report: dict[str, Any]) -> str:
         f"{report['reader']}: {with_interval(report)} of {report['examples']:,} questions",
         f"  loss {loss}   recall {recall}   {report['examples_per_second']:.1f} examples/s",
     ]
+    if count := report["without_answer"]:
+        lines.append(f"  {count:,} question{'s have' if count > 1 else ' has'} no known answer and are not counted")
     if report["answer_not_in_document"]:
         lines.append(
             f"  {report['answer_not_in_document']:,} answers are not in their document; "
@@ -146,6 +149,8 @@ def compare(first: Path, *others: Path, against: float | None = None, as_json: J
 
     if (against is None) == (not others):
         raise GareaderError("give another file of predictions, or a published accuracy with --against")
+    if against is not None and 0 < against < 1:
+        raise GareaderError(f"--against is in percent; for {against:g} type: --against {100 * against:g}")
     outcomes = read_outcomes(first)
     if against is not None:
         comparisons = [compare_with_number(outcomes, against / 100)]
@@ -185,10 +190,13 @@ def analyse(
     """
     from gareader.analysis import calibration, cross_fitted, fitted_temperature, groups
     from gareader.evaluation import evaluate
+    from gareader.plots import analysis_picture, check_picture, save
     from gareader.predictor import load
     from gareader.statistics import describe
     from gareader.store import read_examples
 
+    if plot is not None:
+        check_picture(plot)
     examples = list(read_examples(corpus, format=format))
     predictions = list(watch(load(reader).answer_many(examples), f"analysing {corpus}", len(examples)))
     report = evaluate(predictions)
@@ -209,13 +217,13 @@ def analyse(
     }
     print(json.dumps(found, ensure_ascii=False) if as_json else analysis_in_words(found))
     if plot is not None:
-        from gareader.plots import analysis_picture, save
-
         save(analysis_picture(found), plot)
 
 
 def analysis_in_words(found: dict[str, Any]) -> str:
     """An analysis for people."""
+    from gareader.analysis import at_bound
+
     lines = [
         f"{found['reader']} on {found['corpus']}: {with_interval(found)} of {found['examples']:,} questions",
         f"Guessing the most frequent candidate: {percent(found['most_frequent_accuracy'])}, "
@@ -232,7 +240,8 @@ def analysis_in_words(found: dict[str, Any]) -> str:
     lines += [
         "",
         f"Expected calibration error {percent(before['error'])}, loss {before['loss']:.4f}; with a temperature fitted "
-        f"on the other half of the questions {percent(after['error'])}, {after['loss']:.4f} "
-        f"(on all: {found['temperature']:.3f})",
+        f"on the other half of the questions {percent(after['error'])}, {after['loss']:.4f}",
+        f"The temperature fitted on all questions is {found['temperature']:.3f}"
+        + (", at the bound of the search: too few answers are wrong to fit one" * at_bound(found["temperature"])),
     ]
     return "\n".join(lines)

@@ -68,14 +68,16 @@ def attention(
         The picture; its ending decides the kind: PNG, SVG or PDF.
     """
     from gareader.cli.answer import asked
+    from gareader.plots import check_picture
     from gareader.predictor import load
 
-    if corpus is not None:
+    check_picture(out)
+    if corpus is not None and document is query is candidates is None:
         example = chosen(corpus, id)
-    elif document is not None and query is not None and id is None:
+    elif document is not None and query is not None and corpus is id is None:
         example = asked(document, query, candidates)
     else:
-        raise GareaderError("give --document and --query, or --corpus and, if you like, --id")
+        raise GareaderError("give --document and --query, or --corpus and, if you like, --id; not both")
     load(reader).answer_example(example).plot(out)
     print(out)
 

@@ -49,7 +49,7 @@ def overview(boxed: list[dict[str, Any]]) -> Table:
     """One line for each reader."""
     table = Table(box=None, pad_edge=False)
     for heading in ("name", "what it reads", "accuracy", "measured on", "size"):
-        table.add_column(heading, no_wrap=heading in ("name", "accuracy", "size"))
+        table.add_column(heading, no_wrap=heading in ("name", "accuracy", "size"), overflow="fold")
     for each in boxed:
         measured = each["measured"]
         corpus = f"{measured['corpus']} ({measured['examples']:,})"

@@ -1,7 +1,9 @@
 """The command that serves readers over HTTP."""
 
+import errno
 import os
 import signal
+import socket
 from dataclasses import replace
 from typing import Annotated
 
@@ -61,6 +63,7 @@ def serve(
     if check:
         print(f"{', '.join(names)}: ready, answering with {first.best} among {len(first.ranking)}")
         return
+    listener = listening(host, port)
     service = create_app(
         loaded,
         about=[{**record(folder(name)), "name": name} for name in names],
@@ -68,11 +71,21 @@ def serve(
         token=token or os.environ.get("GAREADER_TOKEN") or None,
         batch_size=batch_size,
     )
-    config = uvicorn.Config(
-        service, host=host, port=port, log_level="warning", access_log=False, timeout_graceful_shutdown=60
-    )
+    config = uvicorn.Config(service, log_level="warning", access_log=False, timeout_graceful_shutdown=60)
     server = uvicorn.Server(config)
     for number in (signal.SIGINT, signal.SIGTERM):  # uvicorn stops by them, then passes them on: here it ends well
         signal.signal(number, lambda *_: None)
-    complain(f"serving {', '.join(names)} at http://{host}:{port}/ (programs: POST /answer, see /docs); Ctrl-C stops")
-    server.run()
+    place = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}/"
+    complain(f"serving {', '.join(names)} at {place} (programs: POST /answer, see /docs); Ctrl-C stops")
+    server.run([listener])
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket at that address."""
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise GareaderError(f"port {port} is in use; choose another with --port") from None
+        way_out = "choose others with --host and --port"
+        raise GareaderError(f"cannot listen at {host}, port {port} ({error.strerror}); {way_out}") from None

@@ -42,7 +42,7 @@ def train(
     out
         The run's folder; runs/ and the name of the settings file if not given.
     assignments
-        section.key=value, to change one setting; may be given several times.
+        section.key=value, to change one setting, or section.key= for its default; may be given several times.
     resume
         Go on where the run in the folder was left.
     tensorboard

@@ -4,7 +4,7 @@ from gareader.plots.analysis import analysis_picture
 from gareader.plots.attention import attention_figure
 from gareader.plots.comparison import comparison_picture
 from gareader.plots.curves import learning_curves
-from gareader.plots.figures import COLOURS, empty_figure, save
+from gareader.plots.figures import COLOURS, check_picture, empty_figure, save
 from gareader.plots.study import study_picture
 from gareader.plots.tuning import importance_picture, parallel_picture
 
@@ -12,6 +12,7 @@ __all__ = [
     "COLOURS",
     "analysis_picture",
     "attention_figure",
+    "check_picture",
     "comparison_picture",
     "empty_figure",
     "importance_picture",

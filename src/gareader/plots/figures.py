@@ -1,5 +1,6 @@
 """What all pictures share: colours, an empty figure, and how it is written."""
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,13 +24,27 @@ def empty_figure(width: float, height: float) -> "Figure":
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def save(figure: "Figure", path: Path) -> None:
-    """Write a picture; the ending of the name decides its kind."""
+def check_picture(path: Path) -> None:
+    """Complain if no picture can be written there; to be asked before long work."""
     if path.suffix.lower() not in KINDS:
         raise GareaderError(f"{path}: a picture is PNG, SVG or PDF; end its name with {', '.join(KINDS)}")
+    if not path.parent.is_dir():
+        raise GareaderError(f"{path}: there is no folder {path.parent}; make it first")
+    empty_figure(1, 1)
+
+
+def save(figure: "Figure", path: Path) -> None:
+    """Write a picture; the ending of the name decides its kind."""
+    check_picture(path)
     new = path.with_name(f".{path.name}.new")
     try:
-        figure.savefig(new, format=path.suffix[1:].lower(), dpi=150)
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            figure.savefig(new, format=path.suffix[1:].lower(), dpi=150)
         new.replace(path)
     finally:
         new.unlink(missing_ok=True)
+    boxes = "the font of pictures lacks some characters of this text; they are drawn as boxes"
+    told = (str(warning.message) for warning in heard)
+    for text in dict.fromkeys(boxes if "missing from font" in each else each for each in told):
+        warnings.warn(f"{path}: {text}", stacklevel=2)

@@ -94,6 +94,8 @@ class _Stretch:
 @contextmanager
 def _beside(path: Path) -> Iterator[Path]:
     """A folder for what is being made, so that the last step is a rename; removed whatever happens, errors said."""
+    if path.is_dir() and any(path.iterdir()):
+        raise StoreError(f"{path}: this folder is there already; remove it, or choose another with --out")
     try:
         with TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
             yield Path(folder)
