@@ -70,7 +70,8 @@ def test_of_many_mentions_the_largest_are_drawn_in_their_order():
     shares = [float(prediction.attention.document[2 * n]) for n in range(45)]
     assert drawn == pytest.approx([share for share in shares if share in sorted(shares)[-MOST_MENTIONS:]])
     every = mentions(prediction.example)
-    assert "15 more mentions have smaller shares" in caption(prediction, every, every[:30], 80)
+    text = caption(prediction, every, every[:30], 80)
+    assert "Drawn: the 30 mentions with most of the attention; 15 more have less." in text
 
 
 def test_the_caption_has_answer_query_and_numbered_document():
@@ -92,6 +93,20 @@ def test_of_a_long_document_only_the_surroundings_are_printed():
     assert "… far" in text
     assert text.endswith("away …")
     assert "right" not in text
+
+
+def test_the_picture_of_a_very_long_document_is_no_taller():
+    document = tuple(("Nell and " * 20_000).split())
+    prediction = predicted(document, candidates=("Nell", "nobody"), answer=0, probabilities=(1.0, 0.0))
+    assert attention_figure(prediction).get_size_inches()[1] < 20
+
+
+def test_characters_that_the_font_lacks_are_told_once(tmp_path):
+    with pytest.warns(UserWarning, match="font") as told:
+        predicted(document=(*DOCUMENT, "王明", "有", "灯")).plot(tmp_path / "figure.png")
+    assert [str(each.message) for each in told] == [
+        f"{tmp_path / 'figure.png'}: the font of pictures lacks some characters of this text; they are drawn as boxes"
+    ]
 
 
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])

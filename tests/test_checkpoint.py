@@ -135,6 +135,9 @@ def complaint(folder):
 
 def test_no_reader_there(folder, tmp_path):
     assert complaint(tmp_path / "no") == f"{tmp_path / 'no'}: there is no reader here (no reader.json); check the path"
+    assert complaint(folder.parent).endswith(f"there is no reader here (no reader.json); did you mean {folder}?")
+    file = folder / SETTINGS
+    assert complaint(file).startswith(f"{file}: this is a file, and a reader is a folder or a name in the box; type: ")
     (folder / SETTINGS).unlink()
     assert complaint(folder) == f"{folder}: there is no reader here (no reader.json); check the path"
 

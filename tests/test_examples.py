@@ -46,6 +46,12 @@ def test_a_prediction_ranks_and_prints_as_a_table():
     assert str(got) == "Mary Ann   75.0%\nTom        25.0%\nZoë         0.0%"
 
 
+def test_candidates_that_are_not_in_the_document_or_only_in_part():
+    got = prediction(0.25, 0.75, 0.0)
+    assert (got.absent, got.in_part) == ([2], [1])
+    assert (prediction(0.5, 0.5).absent, prediction(0.0, 0.0).absent) == ([], [0, 1])
+
+
 @pytest.mark.parametrize(
     ("probabilities", "answer", "correct", "answerable"),
     [

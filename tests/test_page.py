@@ -4,6 +4,7 @@ import shutil
 import socket
 import threading
 import time
+from itertools import pairwise
 
 import pytest
 import uvicorn
@@ -205,6 +206,22 @@ def test_the_width_of_a_phone(browser, address, scheme):
     )
     light = [sum(map(int, colour.strip("rgb()").split(","))) for colour in (ink, paper)]
     assert (light[0] < light[1]) == (scheme == "light")
+    phone.close()
+
+
+def test_an_opening_mark_stays_with_its_word_and_a_long_row_of_signs_does_not_widen_the_page(browser, address):
+    phone = browser.new_page(viewport={"width": 360, "height": 740})
+    phone.goto(address)
+    phone.wait_for_selector("#answers li")
+    phone.get_by_role("button", name="Edit the story").click()
+    words = " ".join(f"{'x' * (n % 9 + 1)} “Nell” (said) ‘it’." for n in range(60))
+    phone.locator("#text").fill(f"{words} {'.' * 300} {'long' * 50}")
+    phone.get_by_role("button", name="Done").click()
+    tops = phone.locator("#words button").evaluate_all("all => all.map(each => [each.textContent, each.offsetTop])")
+    opening = [(before, after) for before, after in pairwise(tops) if before[0] in "“‘("]
+    assert len(opening) == 180
+    assert all(before[1] == after[1] for before, after in opening)
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 360
     phone.close()
 
 

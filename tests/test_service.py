@@ -9,7 +9,7 @@ import pytest
 
 from gareader.predictor import untrained
 from gareader.readers.gated_attention_reader import GatedAttentionConfig
-from gareader.serve.messages import Limits
+from gareader.serve.messages import Limits, sentence
 from gareader.serve.service import HEADERS, create_app
 
 STORY = "Ann has the lamp. Ben has the drum. Mary Ann has the kite."
@@ -89,13 +89,15 @@ def test_candidates_are_proposed():
         ({"query": "___ and ___"}, 400, "2 placeholders"),
         ({"candidates": ["Zoë", "Kim"]}, 400, "no candidate occurs in the document"),
         ({"candidates": ["Ann"]}, 400, "give at least two"),
-        ({"candidates": ["Ann", ""]}, 422, "candidates.1: String should have at least 1 character"),
-        ({"candidates": "Ann"}, 422, "candidates: Input should be a valid list"),
-        ({"document": ""}, 422, "document: String should have at least 1 character"),
+        ({"document": "it was so", "candidates": None}, 400, 'for example "candidates": ["Tom", "Mary Ann"]'),
+        ({"candidates": ["Ann", ""]}, 422, "candidates.1: this is empty; give a text"),
+        ({"candidates": "Ann"}, 422, "candidates: this is no list; give one, such as"),
+        ({"document": ""}, 422, "document: this is empty; give a text"),
         ({"document": "  \n "}, 400, "the document is empty"),
-        ({"document": 7}, 422, "document: Input should be a valid string"),
-        ({"document": "half \ud800 a character"}, 422, "document: Input should be a valid string"),
-        ({"colour": "red"}, 422, "colour: Extra inputs are not permitted"),
+        ({"document": 7}, 422, "document: this is no text; give one, such as"),
+        ({"document": "half \ud800 a character"}, 422, "document: this holds half a character; send whole ones"),
+        ({"attention": "perhaps"}, 422, "attention: this is neither true nor false; give one of them"),
+        ({"canditates": []}, 422, "canditates: unknown key; did you mean 'candidates'? known: attention, "),
         ({"reader": "huge"}, 400, "there is no reader 'huge' here; known: small"),
     ],
 )
@@ -109,12 +111,44 @@ def test_a_question_that_is_none(change, code, message):
 
 
 @pytest.mark.parametrize(
-    ("body", "code"), [("{", 422), ("null", 422), ("[]", 422), ("[3]", 422), ("7", 422), (b"\xff\xfe", 422), ("", 422)]
+    ("body", "message"),
+    [
+        ("{", 'the request is no JSON; send a question such as {"document": '),
+        (b"\xff\xfe", "the request is no JSON; send a question such as"),
+        ("null", "this is no question; send one such as"),
+        ("7", "this is no question; send one such as"),
+        ("[]", "the list is empty; send at least one question"),
+        ("[3]", "this is no question; send one such as"),
+        ([ASKED, 3], "question 2: this is no question; send one such as"),
+        ([ASKED] * 65, "more than 64 questions; send the others in another request"),
+        ("", "this is missing; a question is"),
+        ({"query": "___"}, 'document: this is missing; a question is {"document": '),
+    ],
 )
-def test_what_is_no_question_at_all(body, code):
+def test_what_is_no_question_at_all(body, message):
     response = post(body)
-    assert response.status_code == code
-    assert isinstance(response.json()["detail"], str)
+    assert response.status_code == 422
+    assert response.json()["detail"].startswith(message)
+
+
+@pytest.mark.parametrize("path", ["/answer", "/candidates"])
+def test_a_request_that_is_not_marked_as_json(path):
+    response = post(ASKED, path, headers={"Content-Type": "text/plain"})
+    assert response.status_code == 422
+    expected = "the request is not marked as JSON; send the header Content-Type: application/json"
+    assert response.json() == {"detail": expected}
+
+
+def test_other_pages_and_methods():
+    for path in ("/nowhere", "/page/nothing.js"):
+        assert get(path).json() == {"detail": "there is nothing here; /docs shows what there is"}
+    response = get("/answer")
+    assert (response.status_code, response.headers["Allow"]) == (405, "POST")
+    assert response.json() == {"detail": "/answer takes POST, not GET; /docs shows how"}
+
+
+def test_other_complaints_are_passed_on():
+    assert sentence({"type": "new", "msg": "Odd"}) == "Odd; /docs shows what a question is"
 
 
 def test_limits():

@@ -129,7 +129,7 @@ def test_a_table_may_hold_every_vector_or_none(tmp_path):
 
 
 def test_a_table_of_another_width(tmp_path):
-    with pytest.raises(VectorsError, match="its vectors have 3 numbers"):
+    with pytest.raises(VectorsError, match=r"have 3 numbers, not 100; .* set data\.vector_width = 3"):
         word_table(["the"], write(tmp_path, GLOVE), width=100, seed=0)
 
 

@@ -4,7 +4,7 @@ import resource
 
 import pytest
 
-from gareader.errors import TrainingError
+from gareader.errors import GareaderError, TrainingError
 from gareader.files import held, written_whole
 
 
@@ -76,6 +76,13 @@ def test_a_full_disk_leaves_what_was_there(tmp_path):
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_no_such_folder(tmp_path):
+    nowhere = tmp_path / "nowhere"
+    with pytest.raises(GareaderError) as error, written_whole(nowhere / "lines.txt"):
+        pytest.fail("opened")
+    assert str(error.value) == f"{nowhere / 'lines.txt'}: there is no folder {nowhere}; type: mkdir -p {nowhere}"
 
 
 def test_a_lock_is_held_by_one(tmp_path):

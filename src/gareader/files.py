@@ -71,11 +71,16 @@ def damaged(problem: BaseException, path: Path, error: type[CorpusError] = Corpu
     return error(f"damaged or cut off here ({problem}); {way_out}", path)
 
 
+def check_folder(path: Path) -> None:
+    """Complain if there is no folder for the file; to be asked before long work."""
+    if not path.parent.is_dir():
+        raise GareaderError(f"{path}: there is no folder {path.parent}; type: mkdir -p {path.parent}")
+
+
 @contextmanager
 def written_whole(path: Path) -> Iterator[IO[str]]:
     """A text file that appears under its name only when it is complete; an error leaves what was there before."""
-    if not path.parent.is_dir():
-        raise GareaderError(f"{path}: there is no folder {path.parent}; make it first")
+    check_folder(path)
     with NamedTemporaryFile(
         "w", encoding="utf-8", newline="\n", dir=path.parent, prefix=f".{path.name}.", delete=False
     ) as file:

@@ -80,8 +80,8 @@ def word_table(
     if path is not None:
         found = read_vectors(path, None if every_vector else words)
         if found.width != width:
-            problem = f"its vectors have {found.width} numbers, not {width}; set data.vector_width = {found.width}"
-            raise VectorsError(problem, path)
+            way_out = f"take another file, or set data.vector_width = {found.width}"
+            raise VectorsError(f"its vectors have {found.width} numbers, not {width}; {way_out}", path)
         vectors = found.vectors
     exact = [word for word in words if word in vectors]
     others = [word for word in words if word not in vectors]

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked wit
 
 STORY = "Ann has the lamp. Ben has the drum. Cora has the kite. Dan has the rope."
 QUERY = "XXXXX has the drum."
+KEYS = {"id", "best", "ranking", "absent", "in_part"}
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +120,16 @@ def test_given_candidates_of_several_words_and_one_that_is_not_in_the_document(a
     assert re.fullmatch(r"Zoë +0\.0%   not in the document", third)
 
 
+def test_a_candidate_that_is_there_only_in_part_is_marked(answer, story):
+    asked = ["--document", story, "--query", QUERY, "--candidates", "Ann|Ben Poppins|Zoë|Cora"]
+    rows = {row.split("  ")[0]: row for row in answer(*asked)[1].splitlines()}
+    assert re.fullmatch(r"Ben Poppins +\d+\.\d%   only in part in the document", rows["Ben Poppins"])
+    assert rows["Zoë"].endswith("   not in the document")
+    assert rows["Ann"].endswith("%")
+    found = json.loads(answer(*asked, "--json", "--top", 1)[1])
+    assert (found["absent"], found["in_part"]) == (["Zoë"], ["Ben Poppins"])
+
+
 def test_only_so_many(answer, story):
     _, everything, _ = answer("--document", story, "--query", QUERY)
     _, out, _ = answer("--document", story, "--query", QUERY, "--top", 2)
@@ -137,7 +148,8 @@ def test_json_for_programs(answer, story):
     assert out.endswith("\n")
     assert out.count("\n") == 1
     found = json.loads(out)
-    assert found.keys() == {"id", "best", "ranking"}
+    assert found.keys() == KEYS
+    assert (found["absent"], found["in_part"]) == (["Zoë"], [])
     assert found["best"] == found["ranking"][0][0] == "Ben"
     assert found["ranking"][2] == ["Zoë", 0.0]
     assert sum(probability for _, probability in found["ranking"]) == pytest.approx(1)
@@ -149,9 +161,15 @@ BAD = {
     "two blanks": (STORY, "XXXXX has the ___.", None, "the query has 2 placeholders; mark one blank, and only one"),
     "empty document": ("", QUERY, None, "the document is empty; give the text that holds the answer"),
     "blank document": (" \n ", QUERY, "Ann|Ben", "the document is empty"),
-    "one candidate": (STORY, QUERY, "Ann", "1 candidate answer; give at least two"),
-    "no candidate": (STORY, QUERY, " | ", "no candidate answer; give at least two"),
-    "nothing to propose": ("it was so", QUERY, None, "two candidates cannot be found in the document; give them"),
+    "one candidate": (STORY, QUERY, "Ann,Ben", "1 candidate answer in --candidates; separate at least two by |, for"),
+    "no candidate": (STORY, QUERY, " | ", "no candidate answer in --candidates; separate at least two by |, for"),
+    "nothing to propose": (
+        "it was so",
+        QUERY,
+        None,
+        "the document has no two names or frequent words to choose from; give the candidates, "
+        "for example: --candidates 'Tom|Mary Ann'",
+    ),
     "none in document": (STORY, QUERY, "Xerxes|Zoë", "no candidate occurs in the document, so there is nothing to"),
 }
 
@@ -238,7 +256,8 @@ def test_many_questions(answer, tmp_path, name):
     assert [row["best"] for row in found] == ["Ben", "Cora", None, "Ann"]
     stem = "stdin" if name == "-" else "questions"
     assert [row["id"] for row in found] == ["first", f"{stem}:3", f"{stem}:7", f"{stem}:8"]
-    assert all(row.keys() == {"id", "best", "ranking"} for row in found)
+    assert all(row.keys() == KEYS for row in found)
+    assert found[2]["absent"] == ["Zoë", "Xerxes"]
     assert found[2]["ranking"] == [["Zoë", 0.0], ["Xerxes", 0.0]]
     place = "/dev/stdin" if name == "-" else path
     told = err.splitlines()
@@ -247,6 +266,19 @@ def test_many_questions(answer, tmp_path, name):
     assert told[2].startswith(f"gareader: skipped: {place}:5: the query has no placeholder")
     assert told[3:] == ["gareader: 3 bad lines passed over; all others are answered"]
     assert code == 1
+
+
+@pytest.mark.parametrize("first", ["1 Once upon a time", "<ROOT>", "{broken", '"a text"'])
+@pytest.mark.parametrize("name", ["questions.jsonl", "-"])
+def test_a_batch_of_another_kind_is_told_once(answer, tmp_path, name, first):
+    data = "\n".join([first] * 9).encode()
+    path = tmp_path / "questions.jsonl"
+    path.write_bytes(data)
+    code, out, err = answer("--batch", path if name != "-" else name, stdin=data)
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    place = "/dev/stdin" if name == "-" else path
+    assert err.startswith(f'gareader: {place}:1: this is no JSON object; --batch takes lines {{"id"')
+    assert err.endswith("for other formats type: gareader evaluate READER FILE --predictions answers.jsonl\n")
 
 
 def test_many_good_questions(answer, tmp_path):

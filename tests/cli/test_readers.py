@@ -3,12 +3,16 @@
 import json
 import shutil
 import sys
+from io import StringIO
 
 import pytest
+from rich.console import Console
 
 import synthetic
 from gareader import pretrained
 from gareader.cli import main
+from gareader.cli.evaluate import analysis_in_words
+from gareader.cli.readers import overview
 from gareader.experiment import Experiment
 from gareader.predictor import load
 from gareader.store import prepare
@@ -82,6 +86,18 @@ def test_the_card_is_shown_where_there_is_one(trained, gareader, box):
     assert gareader("readers", "people")[1] == "# People\n"
 
 
+def test_the_whole_name_of_a_corpus_is_shown_in_a_narrow_window():
+    name = "a_corpus_of_a_very_long_name_2000ex.txt.xz"
+    measured = {"corpus": name, "examples": 2000, "accuracy": 0.7, "interval": (0.6, 0.8)}
+    console = Console(width=80, file=StringIO())
+    console.print(
+        overview([{"name": "stories", "about": "names in children's books", "bytes": 1e7, "measured": measured}])
+    )
+    heading, *rows = console.file.getvalue().splitlines()
+    start, end = heading.index("measured on"), heading.index("size")
+    assert "".join(row[start:end].strip() for row in rows) == f"{name} (2,000)"
+
+
 def test_calibrating_keeps_a_temperature_and_the_ranking(trained, gareader, tmp_path):
     reader, corpus = trained / "run" / BEST, trained / "validation.arrow"
     gareader("pack", reader, "--out", tmp_path / "plain", "--measure", corpus)
@@ -150,10 +166,89 @@ def test_pictures_of_the_attention(trained, gareader, tmp_path, monkeypatch):
         assert out.read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "0.png").read_bytes() != (tmp_path / "1.png").read_bytes()
     assert "there is no question 'nine'" in gareader("plot", "attention", "--corpus", corpus, "--id", "nine")[2]
-    for arguments in ([], ["--document", "a.txt"], ["--document", "a.txt", "--query", "XXXXX", "--id", "3"]):
+    asked = ["--document", "a.txt", "--query", "XXXXX"]
+    for arguments in ([], asked[:2], [*asked, "--id", "3"], [*asked, "--corpus", corpus], ["--corpus", corpus, *asked]):
         code, _, err = gareader("plot", "attention", *arguments)
         assert code == 1
         assert "give --document and --query, or --corpus" in err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("bench", "growth"),
+        ("analyse", "no reader", "no corpus", "--plot"),
+        ("plot", "attention", "--document", "no story", "--query", "XXXXX", "--out"),
+    ],
+    ids=" ".join,
+)
+def test_where_a_picture_can_be_written_is_asked_first(gareader, tmp_path, command):
+    code, out, err = gareader(*command, "picture.xyz")
+    assert (code, out) == (1, "")
+    assert err == "gareader: picture.xyz: a picture is PNG, SVG or PDF; end its name with .png, .svg, .pdf\n"
+    nowhere = tmp_path / "nowhere"
+    err = gareader(*command, nowhere / "picture.png")[2]
+    assert err == f"gareader: {nowhere / 'picture.png'}: there is no folder {nowhere}; type: mkdir -p {nowhere}\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("evaluate", "no reader", "no corpus", "--predictions"),
+        ("evaluate", "no reader", "no corpus", "--results"),
+        ("vectors", "no corpus", "--out"),
+    ],
+    ids=" ".join,
+)
+def test_a_folder_that_is_not_there_is_told_first(gareader, tmp_path, command):
+    nowhere = tmp_path / "nowhere"
+    code, _, err = gareader(*command, nowhere / "file")
+    assert (code, err) == (1, f"gareader: {nowhere / 'file'}: there is no folder {nowhere}; type: mkdir -p {nowhere}\n")
+
+
+def test_a_corpus_in_the_place_of_the_reader(gareader, trained):
+    code, _, err = gareader("evaluate", trained / "validation.arrow", "stories")
+    assert code == 1
+    assert (
+        "validation.arrow: this is a file, and a reader is a folder or a name in the box; type: gareader readers" in err
+    )
+    assert f"did you mean {trained / 'run' / BEST}?" in gareader("evaluate", trained / "run", "stories")[2]
+
+
+def test_questions_without_an_answer_are_counted(gareader, trained, tmp_path):
+    question = {"document": "Ann has it .", "query": "XXXXX has", "candidates": ["Ann", "it"]}
+    corpus = tmp_path / "some.jsonl"
+    corpus.write_text("".join(json.dumps(each) + "\n" for each in (question, {**question, "answer": "Ann"}, question)))
+    assert "\n  not counted: 2 without a known answer\n" in gareader("evaluate", trained / "run" / BEST, corpus)[1]
+    assert json.loads(gareader("evaluate", trained / "run" / BEST, corpus, "--json")[1])["without_answer"] == 2
+    whole = gareader("evaluate", trained / "run" / BEST, trained / "validation.arrow")[1]
+    assert "not counted" not in whole
+
+
+def test_a_published_accuracy_is_in_percent(gareader):
+    code, _, err = gareader("compare", "predictions.jsonl", "--against", "0.9")
+    assert (code, err) == (1, "gareader: --against is in percent; for 0.9 type: --against 90\n")
+
+
+@pytest.mark.parametrize(("temperature", "bound"), [(0.10003, True), (9.9996, True), (1.2, False)])
+def test_a_temperature_at_the_bound_of_the_search(temperature, bound):
+    measured = {"accuracy": 0.5, "interval": (0.4, 0.6), "examples": 9}
+    calibration = {"error": 0.1, "loss": 0.5}
+    said = analysis_in_words(
+        {
+            **measured,
+            "reader": "r",
+            "corpus": "c",
+            "most_frequent_accuracy": 0.3,
+            "most_frequent_not_in_query_accuracy": 0.3,
+            "groups": [{**measured, "aspect": "a", "name": "n"}],
+            "calibration": calibration,
+            "calibration_cross_fitted": calibration,
+            "temperature": temperature,
+        }
+    ).splitlines()[-1]
+    end = ", at a bound of the search (0.1 to 10)" * bound
+    assert said == f"The temperature fitted on all questions is {temperature:.3f}{end}"
 
 
 def test_a_picture_of_readers_side_by_side(trained, gareader, tmp_path):

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +13,8 @@ from urllib.request import Request, urlopen
 import pytest
 
 from gareader.benchmark.serving import memory, service
+from gareader.cli.serve import listening
+from gareader.errors import GareaderError
 
 ASKED = {
     "document": "Ann has the lamp. Ben has the drum. " * 300,
@@ -65,6 +68,19 @@ def test_what_cannot_be_served():
     assert unknown.returncode == 1
     assert "did you mean 'stories'" in unknown.stderr
     assert run("--port", "70000").returncode == 2
+
+
+def test_a_port_that_is_in_use():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        refused = run("--port", str(port))
+    said = f"gareader: port {port} is in use; choose another with --port\n"
+    assert (refused.returncode, refused.stdout, refused.stderr) == (1, "", said)
+
+
+def test_an_address_of_another_machine():
+    with pytest.raises(GareaderError, match=r"cannot listen at 192\.0\.2\.1, port 0 \(.+\); choose others with --host"):
+        listening("192.0.2.1", 0)
 
 
 def test_a_check_without_serving():

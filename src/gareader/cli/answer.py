@@ -110,9 +110,9 @@ class SkippedQuestions(Skipped):
         if error.line == 1 and re.match("broken JSON|.* where an object is due", error.problem):
             from gareader.corpora.jsonl import SHAPE
 
-            problem = f"this is no JSON object; --batch takes {SHAPE}, and needs no id and no answer"
-            other = f"for another format type: gareader evaluate {DEFAULT} {error.path} --predictions answers.jsonl"
-            raise CorpusError(f"{problem}; {other}", error.path, 1)
+            problem = f"this is no JSON object; --batch takes {SHAPE}, id and answer if you like"
+            other = "for other formats type: gareader evaluate READER FILE --predictions answers.jsonl"
+            raise GareaderError(f"{error.path}:1: {problem}; {other}")
         super().__call__(error)
 
 

@@ -13,6 +13,7 @@ from cyclopts.validators import Number
 
 from gareader.cli.app import Format, Json, SkipBad, Skipped, app, percent, watch, with_interval
 from gareader.errors import GareaderError
+from gareader.files import check_folder
 
 if TYPE_CHECKING:
     from gareader.distributed import Group
@@ -51,6 +52,8 @@ def evaluate(
     if not readers_and_corpus:
         raise GareaderError(f"give a corpus after the reader, for example: gareader evaluate {reader} questions.jsonl")
     *others, corpus = readers_and_corpus
+    for path in filter(None, (predictions, results)):
+        check_folder(path)
     with joined() as group:
         skipped = Skipped(quiet=not group.first)
         reports = measured(
@@ -121,7 +124,7 @@ def report_in_words(report: dict[str, Any]) -> str:
         f"  loss {loss}   recall {recall}   {report['examples_per_second']:.1f} examples/s",
     ]
     if count := report["without_answer"]:
-        lines.append(f"  {count:,} question{'s have' if count > 1 else ' has'} no known answer and are not counted")
+        lines.append(f"  not counted: {count:,} without a known answer")
     if report["answer_not_in_document"]:
         lines.append(
             f"  {report['answer_not_in_document']:,} answers are not in their document; "
@@ -222,7 +225,7 @@ def analyse(
 
 def analysis_in_words(found: dict[str, Any]) -> str:
     """An analysis for people."""
-    from gareader.analysis import at_bound
+    from gareader.analysis import TEMPERATURES, at_bound
 
     lines = [
         f"{found['reader']} on {found['corpus']}: {with_interval(found)} of {found['examples']:,} questions",
@@ -242,6 +245,6 @@ def analysis_in_words(found: dict[str, Any]) -> str:
         f"Expected calibration error {percent(before['error'])}, loss {before['loss']:.4f}; with a temperature fitted "
         f"on the other half of the questions {percent(after['error'])}, {after['loss']:.4f}",
         f"The temperature fitted on all questions is {found['temperature']:.3f}"
-        + (", at the bound of the search: too few answers are wrong to fit one" * at_bound(found["temperature"])),
+        + f", at a bound of the search ({TEMPERATURES[0]:g} to {TEMPERATURES[1]:g})" * at_bound(found["temperature"]),
     ]
     return "\n".join(lines)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gareader.cli.app import Format, Json, app, watch
 from gareader.examples import Example
+from gareader.files import check_folder
 
 
 @app.command
@@ -40,6 +41,8 @@ def vectors(
     """
     from gareader.store import read_examples
     from gareader.word2vec import train_vectors
+
+    check_folder(out)
 
     def examples() -> Iterator[Example]:
         for path in (corpus, *more):

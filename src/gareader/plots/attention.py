@@ -66,7 +66,7 @@ def attention_figure(prediction: Prediction) -> "Figure":
     every = mentions(example)
     if not every:
         raise GareaderError(f"{example.id}: no candidate occurs in the document, so there is nothing to draw")
-    largest = sorted(every, key=lambda mention: -mention.share(seen.document))[:MOST_MENTIONS]
+    largest = set(sorted(every, key=lambda mention: -mention.share(seen.document))[:MOST_MENTIONS])
     shown = [mention for mention in every if mention in largest]
     map_width = max(1.8, CELL * len(seen.query))
     width = map_width * len(seen.hops) + 4.4
@@ -135,17 +135,18 @@ def caption(prediction: Prediction, every: list[Mention], shown: list[Mention], 
     truth = "" if example.answer is None else f"   (right: {' '.join(example.candidates[example.answer])})"
     asked = " ".join("____" if word == PLACEHOLDER else word for word in example.query)
     left = len(every) - len(shown)
-    note = f"{left} more mentions have smaller shares of the final attention." if left else ""
-    parts = [f"Answer: {ranking}{truth}", f"Query: {asked}", f"Document: {_numbered(example, every)}", note]
+    note = f"Drawn: the {len(shown)} mentions with most of the attention; {left:,} more have less." if left else ""
+    parts = [f"Answer: {ranking}{truth}", f"Query: {asked}", f"Document: {_numbered(example, every, shown)}", note]
     return "\n".join(fill(part, width, subsequent_indent="    ") for part in parts if part)
 
 
-def _numbered(example: Example, every: list[Mention]) -> str:
-    """The document with a number behind each mention; of a long one only what surrounds the mentions."""
+def _numbered(example: Example, every: list[Mention], shown: list[Mention]) -> str:
+    """The document with a number behind each mention; of a long one only what surrounds the mentions shown."""
     numbers: dict[int, list[str]] = {}
     near = set(range(len(example.document))) if len(example.document) <= WHOLE else set()
     for number, mention in enumerate(every, 1):
         numbers.setdefault(mention.end - 1, []).append(f"[{number}]")
+    for mention in shown:
         near.update(range(max(0, mention.first - CONTEXT), mention.end + CONTEXT))
     pieces: list[str] = []
     for place, word in enumerate(example.document):

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gareader.errors import GareaderError
+from gareader.files import check_folder
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,8 +29,7 @@ def check_picture(path: Path) -> None:
     """Complain if no picture can be written there; to be asked before long work."""
     if path.suffix.lower() not in KINDS:
         raise GareaderError(f"{path}: a picture is PNG, SVG or PDF; end its name with {', '.join(KINDS)}")
-    if not path.parent.is_dir():
-        raise GareaderError(f"{path}: there is no folder {path.parent}; make it first")
+    check_folder(path)
     empty_figure(1, 1)
 
 

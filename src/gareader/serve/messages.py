@@ -1,10 +1,12 @@
 """What goes over the wire: questions, answers, and how large they may be."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from gareader.errors import did_you_mean
 from gareader.examples import Attention, Prediction
 
 
@@ -73,6 +75,33 @@ class Problem(BaseModel):
     """What is wrong with a request, and what to do about it."""
 
     detail: str
+
+
+SHAPE = '{"document": "…", "query": "… ___ …", "candidates": ["…", "…"]}'
+NOT_MARKED = "the request is not marked as JSON; send the header Content-Type: application/json"
+SENTENCES = {
+    "json_invalid": f"the request is no JSON; send a question such as {SHAPE}",
+    "model_attributes_type": f"this is no question; send one such as {SHAPE}, or a list of them",
+    "missing": f"this is missing; a question is {SHAPE}",
+    "too_short": "the list is empty; send at least one question",
+    "string_too_short": "this is empty; give a text",
+    "string_type": 'this is no text; give one, such as "Mary Ann"',
+    "string_unicode": "this holds half a character; send whole ones in UTF-8",
+    "list_type": 'this is no list; give one, such as ["Tom", "Mary Ann"]',
+    "bool_type": "this is neither true nor false; give one of them",
+    "bool_parsing": "this is neither true nor false; give one of them",
+}
+"""What pydantic's complaints mean, and what to do."""
+
+
+def sentence(problem: Mapping[str, Any]) -> str:
+    """A complaint of pydantic in plain words; what the user wrote is not repeated, but for a key."""
+    kind = problem["type"]
+    if kind == "too_long":
+        return f"more than {problem['ctx']['max_length']} questions; send the others in another request"
+    if kind == "extra_forbidden":
+        return f"unknown key; {did_you_mean(str(problem['loc'][-1]), Question.model_fields)}"
+    return SENTENCES.get(kind, f"{problem['msg']}; /docs shows what a question is")
 
 
 def answer_of(prediction: Prediction, reader: str, *, attention: bool) -> Answer:

@@ -18,11 +18,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gareader.errors import GareaderError
+from gareader.errors import GareaderError, QuestionError
 from gareader.examples import Example, Prediction
 from gareader.predictor import Predictor, question
 from gareader.serve.batcher import Batcher, OverloadedError
-from gareader.serve.messages import Answer, Limits, Problem, Question, answer_of
+from gareader.serve.messages import NOT_MARKED, Answer, Limits, Problem, Question, answer_of, sentence
 from gareader.text import propose_candidates, query_words, tokenise
 
 PAGE = files("gareader.serve") / "page"
@@ -81,6 +81,8 @@ def create_app(
     )
     app.add_middleware(Guard, body_bytes=limits.body_bytes)
     app.exception_handler(RequestValidationError)(_invalid)
+    app.exception_handler(404)(_no_such_page)
+    app.exception_handler(405)(_other_method)
     allowed = [Depends(_token_check(token))]
 
     @app.post("/answer", response_model_exclude_none=True, responses=PROBLEMS, dependencies=allowed)
@@ -155,6 +157,8 @@ async def _answers(questions: list[Question], batchers: Mapping[str, Batcher], l
 def _example(asked: Question, number: int, limits: Limits) -> Example:
     try:
         example = question(asked.document, asked.query, asked.candidates)
+    except QuestionError as error:
+        raise HTTPException(400, f'{_place(number)}{error}, for example "candidates": ["Tom", "Mary Ann"]') from None
     except GareaderError as error:
         raise HTTPException(400, f"{_place(number)}{error}") from None
     _check_length(example.document, limits, number)
@@ -215,14 +219,28 @@ class Guard:
 
 
 def _invalid(request: Request, error: Exception) -> Response:  # noqa: ARG001
-    """One sentence instead of a list of lists; what the user wrote is not repeated."""
+    """One plain sentence instead of a list of lists."""
     assert isinstance(error, RequestValidationError)  # noqa: S101 - it is this handler's only kind
     # a body may be a question or a list of them, and there are complaints about both: those about the kind that came
+    if isinstance(error.body, bytes):
+        return JSONResponse({"detail": NOT_MARKED}, 422)
     listed = isinstance(error.body, list)
     fitting = [each for each in error.errors() if any("list[" in str(part) for part in each["loc"]) == listed]
     first = (fitting or error.errors())[0]
-    place = ".".join(str(part) for part in first["loc"][1:] if "Question" not in str(part))
-    return JSONResponse({"detail": f"{place}: {first['msg']}" if place else str(first["msg"])}, 422)
+    place = [part for part in first["loc"][1:] if "Question" not in str(part)] * (first["type"] != "json_invalid")
+    number = place.pop(0) if place and isinstance(place[0], int) else 0
+    key = ".".join(map(str, place))
+    return JSONResponse({"detail": f"{_place(number)}{key}{': ' * bool(key)}{sentence(first)}"}, 422)
+
+
+def _no_such_page(request: Request, error: Exception) -> Response:  # noqa: ARG001
+    return JSONResponse({"detail": "there is nothing here; /docs shows what there is"}, 404)
+
+
+def _other_method(request: Request, error: Exception) -> Response:
+    headers = getattr(error, "headers", None) or {}
+    problem = f"{request.url.path} takes {headers.get('Allow')}, not {request.method}; /docs shows how"
+    return JSONResponse({"detail": problem}, 405, headers)
 
 
 def bundled_stories() -> list[dict[str, Any]]:
@@ -244,5 +262,5 @@ def _file(name: str) -> Response:
     kind = KINDS.get(name.rpartition(".")[2])
     path = PAGE / name
     if kind is None or "/" in name or not path.is_file():
-        raise HTTPException(404, "there is no such page")
+        raise HTTPException(404)
     return Response(path.read_bytes(), media_type=kind, headers={"Cache-Control": "no-cache"})

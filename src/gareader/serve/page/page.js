@@ -39,15 +39,21 @@ function spaced(before, word) {
 
 function plainWords(text) { return text.match(/[\p{L}\p{N}_@]+(?:[-'’.][\p{L}\p{N}]+)*|[^\s\p{L}\p{N}]/gu) || []; }
 
+// Words without a space between them, such as “You, stay on one line; a long row of signs may be parted.
 function drawWords(into, words, decorate) {
   into.replaceChildren();
+  let line = null;
   words.forEach((word, place) => {
-    into.append(document.createTextNode(spaced(words[place - 1], word)));
+    const space = spaced(words[place - 1], word);
+    if (space || !line || line.childElementCount > 5) {
+      line = document.createElement("span");
+      into.append(space, line);
+    }
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = shown(word);
     decorate(button, place, word);
-    into.append(button);
+    line.append(button);
   });
 }
 
