@@ -105,6 +105,9 @@ def held(lock: Path, busy: str) -> Iterator[None]:
     lock.parent.mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(lock, timeout=0):
-            yield
+            try:
+                yield
+            finally:
+                lock.unlink(missing_ok=True)  # whoever has opened it meanwhile sees that it is gone
     except Timeout:
         raise TrainingError(f"{lock.parent}: {busy}") from None

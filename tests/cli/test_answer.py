@@ -281,6 +281,18 @@ def test_a_batch_of_another_kind_is_told_once(answer, tmp_path, name, first):
     assert err.endswith("for other formats type: gareader evaluate READER FILE --predictions answers.jsonl\n")
 
 
+@pytest.mark.parametrize("name", ["questions.jsonl", "-"])
+def test_candidates_are_proposed_for_a_line_without_them(answer, tmp_path, name):
+    data = json.dumps({"document": STORY, "query": QUERY}).encode()
+    path = tmp_path / "questions.jsonl"
+    path.write_bytes(data)
+    code, out, err = answer("--batch", path if name != "-" else name, stdin=data)
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert found["best"] == "Ben"
+    assert sorted(candidate for candidate, _ in found["ranking"]) == ["Ann", "Ben", "Cora", "Dan"]
+
+
 def test_many_good_questions(answer, tmp_path):
     path = tmp_path / "questions.jsonl"
     path.write_text(line("drum") + "\n" + line("kite"))

@@ -15,6 +15,7 @@ import pytest
 from safetensors import safe_open
 
 from gareader.cli import main
+from gareader.files import held
 from gareader.training import BEST, METRICS, STATE
 from test_training import same_run
 
@@ -204,6 +205,13 @@ def test_a_run_that_could_not_begin_does_not_stand_in_the_way(gareader, tmp_path
         assert (code, out) == (1, "")
         assert err == "gareader: nowhere.txt: there is no such file or folder; check the path\n"
         assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_a_run_that_is_going_on_is_left_alone(gareader, whole):
+    with held(whole / "lock", "busy"):
+        code, out, err = gareader(*ARGUMENTS, "--out", whole, "--resume")
+    assert (code, out) == (1, "")
+    assert err == f"gareader: {whole}: a run is going on here already; wait for it, or choose another --out\n"
 
 
 def test_a_finished_run_is_told_again_as_json(gareader, whole):

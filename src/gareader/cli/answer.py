@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -48,8 +49,8 @@ def answer(
     candidates
         Possible answers, of one or more words, separated by |; proposed from the document if not given.
     batch
-        Instead of one question: a file of JSON lines with document, query and candidates; - for standard input,
-        where each question is answered as it comes.
+        Instead of one question: a file of JSON lines with document, query and, if you like, candidates; - for
+        standard input, where each question is answered as it comes.
     reader
         A reader in the box (see `gareader readers`), or the folder of a trained one.
     top
@@ -88,18 +89,28 @@ def asked(document: str, query: str, candidates: str | None) -> Example:
 
 def answer_batch(reader: Any, name: str, top: int | None = None) -> None:
     """JSON lines in, JSON lines out; a bad line is told by its number, and the others are answered."""
-    from gareader import corpora
-
     skipped = SkippedQuestions()
+    questions = batch_questions(source(name), skipped)
     if name == "-":
-        questions = corpora.jsonl.read(source(name), skipped)
         predictions = (reader.predict([question])[0] for question in questions)
     else:
-        predictions = reader.answer_many(corpora.read(name, format="jsonl", on_bad=skipped))
+        predictions = reader.answer_many(questions)
     for prediction in predictions:
         print(json.dumps(record(prediction, top), ensure_ascii=False), flush=True)
     if count := skipped.count:
         raise GareaderError(f"{count} bad line{'s' * (count > 1)} passed over; all others are answered")
+
+
+def batch_questions(path: Path, skipped: Skipped) -> Iterator[Example]:
+    """The questions of the lines, up to damage; their candidates proposed where none are given."""
+    from gareader.corpora import files, jsonl
+
+    if path != source("-"):
+        files.beginning(path)  # complains at once about a file that cannot be read at all
+    try:
+        yield from jsonl.read(path, skipped, propose=True)
+    except CorpusError as damage:
+        skipped(damage)
 
 
 class SkippedQuestions(Skipped):

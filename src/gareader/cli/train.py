@@ -4,7 +4,7 @@ import json
 import shlex
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,6 +19,7 @@ from gareader.errors import GareaderError
 
 if TYPE_CHECKING:
     from gareader.distributed import Group
+    from gareader.training import Position, Run
 
 
 @app.command
@@ -49,14 +50,9 @@ def train(
         Also write the metrics for TensorBoard, to the folder tensorboard in the run's.
     """
     from gareader.distributed import joined
-    from gareader.files import held
 
-    folder = out or Path("runs") / config.stem
-    with joined() as group, ExitStack() as stack:
-        if group.first:
-            busy = "a run is going on here already; wait for it, or choose another --out"
-            stack.enter_context(held(folder / "lock", busy))
-        train_together(group, config, folder, assignments, resume, tensorboard, as_json)
+    with joined() as group:
+        train_together(group, config, out or Path("runs") / config.stem, assignments, resume, tensorboard, as_json)
 
 
 def train_together(
@@ -72,6 +68,7 @@ def train_together(
     from gareader.config import load_table, override
     from gareader.distributed import restarted
     from gareader.experiment import SETTINGS, Experiment
+    from gareader.files import held
     from gareader.training import BEST, METRICS
 
     if tensorboard:
@@ -82,23 +79,12 @@ def train_together(
     again = any(group.everyones(restarted()))
     resume = group.from_first(resume or (again and (folder / SETTINGS).exists()))
     experiment = Experiment.from_table(table)
-    run = experiment.run(folder, resume=resume, group=group, **({"watch": watch} if group.first else {}))
-    with stopping(quiet=not group.first) as stop:
-        if not group.first:
-            run.train(stop)
-            return
-        left_out = run.checkpoint.notes["left_out"]
-        questions = f"{len(run.training):,} training questions ({left_out:,} left out)"
-        complain(f"{questions}, {len(run.validation):,} to validate{on_how_many(group)}")
-        record = tensorboard_writer(folder, run.position.step) if tensorboard else lambda line: None
-        with progress_bar() as bar:
-
-            def on_metrics(line: dict[str, Any]) -> None:
-                bar(line, run.share_done)
-                record(line)
-
-            run.on_metrics = on_metrics
-            position = run.train(stop)
+    busy = "a run is going on here already; wait for it, or choose another --out"
+    with held(folder / "lock", busy) if group.first else nullcontext():
+        run = experiment.run(folder, resume=resume, group=group, **({"watch": watch} if group.first else {}))
+        position = trained(run, group, tensorboard)
+    if not group.first:
+        return
     if not position.finished:
         sets = [word for assignment in assignments for word in ("--set", assignment)]
         others = ["--tensorboard"] * tensorboard + ["--json"] * as_json
@@ -111,6 +97,23 @@ def train_together(
         print(f"reader:  {folder / BEST}\nmetrics: {folder / METRICS}")
     if position.finished:
         draw(folder, quiet=as_json)
+
+
+def trained(run: "Run", group: "Group", tensorboard: bool) -> "Position":
+    """Train until the end or a signal; the first process shows how it goes."""
+    with stopping(quiet=not group.first) as stop, progress_bar(quiet=not group.first) as bar:
+        if group.first:
+            left_out = run.checkpoint.notes["left_out"]
+            questions = f"{len(run.training):,} training questions ({left_out:,} left out)"
+            complain(f"{questions}, {len(run.validation):,} to validate{on_how_many(group)}")
+            record = tensorboard_writer(run.folder, run.position.step) if tensorboard else lambda line: None
+
+            def on_metrics(line: dict[str, Any]) -> None:
+                bar(line, run.share_done)
+                record(line)
+
+            run.on_metrics = on_metrics
+        return run.train(stop)
 
 
 def on_how_many(group: "Group") -> str:
@@ -154,13 +157,14 @@ def stopping(*, quiet: bool = False) -> Iterator[Callable[[], bool]]:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[dict[str, Any], float], None]]:
+def progress_bar(*, quiet: bool = False) -> Iterator[Callable[[dict[str, Any], float], None]]:
     """A line on a terminal's stderr with the latest metrics and the time left."""
     console = Console(stderr=True)
     time_left = TimeRemainingColumn(compact=True, table_column=Column(min_width=5, no_wrap=True))
     news = TextColumn("left · {task.description}", table_column=Column(no_wrap=True, overflow="ellipsis"))
     latest: dict[str, Any] = {}
-    with Progress(time_left, news, console=console, transient=True, disable=not console.is_terminal) as progress:
+    disable = quiet or not console.is_terminal
+    with Progress(time_left, news, console=console, transient=True, disable=disable) as progress:
         task = progress.add_task("training", total=1.0)
 
         def show(line: dict[str, Any], share: float) -> None:

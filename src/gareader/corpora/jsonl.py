@@ -1,7 +1,7 @@
 """JSON lines, for everyone's own questions: one object a line, its texts raw or as lists of words."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from unicodedata import normalize
@@ -10,7 +10,7 @@ from gareader.corpora.checked import Words, checked
 from gareader.corpora.files import WHOLE, Report, Span, lines, stem, utf8
 from gareader.errors import CorpusError, did_you_mean
 from gareader.examples import Example
-from gareader.text import mark_blank, query_words, tokenise
+from gareader.text import mark_blank, propose_candidates, query_words, tokenise
 
 SHAPE = 'lines {"id": ..., "document": ..., "query": ..., "candidates": [...], "answer": ...}'
 
@@ -26,14 +26,17 @@ def looks_like(beginning: str) -> bool:
     return beginning.lstrip().startswith("{")
 
 
-def read(path: Path, report: Report, span: Span = WHOLE) -> Iterator[Example]:
-    """The questions one by one; a bad one is reported, and reading goes on at the next."""
+def read(path: Path, report: Report, span: Span = WHOLE, *, propose: bool = False) -> Iterator[Example]:
+    """The questions one by one; a bad one is reported, and reading goes on at the next.
+
+    With `propose`, a question without candidates gets those that its document proposes.
+    """
     name = stem(path)
     for number, row in lines(path, span):
         if not row.strip():
             continue
         try:
-            example = _Line(path, number, row).example(f"{name}:{number}")
+            example = _Line(path, number, row).example(f"{name}:{number}", propose)
         except CorpusError as bad:
             report(bad)
         else:
@@ -56,31 +59,34 @@ class _Line:
         """The error for this line."""
         return CorpusError(problem, self.path, self.number)
 
-    def example(self, default_id: str) -> Example:
+    def example(self, default_id: str, propose: bool) -> Example:
         """The example it spells."""
-        self.check_keys()
+        proposed = propose and "candidates" not in self.object
+        self.check_keys([key for key in _NEEDED if key != "candidates" or not proposed])
         answer = self.object.get("answer")
-        candidates = self.object["candidates"]
+        document = self.words("document", self.object["document"], tokenise)
+        query = mark_blank(self.words("query", self.object["query"], query_words))
+        candidates = list(map(list, propose_candidates(document, query))) if proposed else self.object["candidates"]
         if not isinstance(candidates, list):
             raise self.bad(f"the key 'candidates' holds {_kind(candidates)}; give a list of texts or of word lists")
         return checked(
             self.path,
             self.number,
             self.id(default_id),
-            self.words("document", self.object["document"], tokenise),
-            mark_blank(self.words("query", self.object["query"], query_words)),
+            document,
+            query,
             tuple(self.words("candidates", candidate, tokenise) for candidate in candidates),
             None if answer is None else self.words("answer", answer, tokenise),
         )
 
-    def check_keys(self) -> None:
-        """No key missing or misspelt; other keys are the user's own and are passed over."""
+    def check_keys(self, needed: Sequence[str]) -> None:
+        """No needed key missing, none misspelt; other keys are the user's own and are passed over."""
         absent = [key for key in (*_NEEDED, "answer") if key not in self.object]
         for key in self.object:
             if key not in _KNOWN and get_close_matches(key, absent, n=1, cutoff=0.75):
                 raise self.bad(f"unknown key {key!r}; {did_you_mean(key, _KNOWN)}")
         for key in absent:
-            if key in _NEEDED:
+            if key in needed:
                 raise self.bad(f"the key {key!r} is missing; a question is {SHAPE}")
 
     def id(self, default: str) -> str:

@@ -150,7 +150,9 @@ function blank(words, place) {
   let first = place, last = place;
   while (first > 0 && !ends(words[first - 1])) first--;
   while (last < words.length - 1 && !ends(words[last])) last++;
-  if (words[last + 1] === "''" || words[last + 1] === "”") last++;
+  const closes = (word) => word === "''" || word === "”"; // it belongs to the sentence before
+  if (first > 0 && closes(words[first])) first++;
+  if (closes(words[last + 1])) last++;
   const join = (some) => some.map((word, at) => spaced(some[at - 1], word) + shown(word)).join("");
   const rest = [...words.slice(0, first), ...words.slice(last + 1)];
   if (!rest.length) { complain("The story has only this sentence; there would be nothing left to read."); return; }
