@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
@@ -10,6 +9,7 @@ import torch
 
 from gareader.benchmark import measure
 from gareader.benchmark.contenders import NATIVE, NN_GRU, PYTORCH, Size, TorchGRU, batch, reader
+from gareader.cli import app
 from gareader.nn.gru import BiGRU
 
 SMALL = Size(batch=3, document=11, query=5, hidden=6, vocabulary=50)
@@ -88,10 +88,10 @@ def test_peak_memory_is_the_childs_own():
 
 
 @pytest.mark.parametrize("work", ["gru", "train", "infer"])
-def test_json_has_the_ratios_and_the_times_behind_them(work):
+def test_json_has_the_ratios_and_the_times_behind_them(work, capsys):
     sizes = ["--batch", "2", "--document", "9", "--hidden", "8", "--repeats", "2", "--no-busy"]
-    command = [sys.executable, "-m", "gareader", "bench", work, *sizes, "--json"]
-    result = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    app(["bench", work, *sizes, "--json"], result_action="return_value")
+    result = json.loads(capsys.readouterr().out)
     native, baseline = (sorted(result["times"][name]["seconds"]) for name in (NATIVE, NN_GRU))
     assert len(native) == len(baseline) == 2
     assert result["speedup_over_nn_gru"] == pytest.approx(sum(baseline) / sum(native))

@@ -59,8 +59,10 @@ def main():
             alone = gradients(kind, config)
             assert_same(gradients(kind, config, group), alone)
             assert_same(gradients(kind, config, group, accumulate=2), alone)
-            assert_same(gradients(kind, config, group, EXAMPLES[:1]), gradients(kind, config, examples=EXAMPLES[:1]))
             sys.stdout.write("the same\n")
+        for name in ("gated-attention: default", "lstm-lm: default"):
+            kind, config = VARIANTS[name]
+            assert_same(gradients(kind, config, group, EXAMPLES[:1]), gradients(kind, config, examples=EXAMPLES[:1]))
 
 
 if __name__ == "__main__":

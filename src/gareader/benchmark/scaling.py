@@ -5,7 +5,8 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from statistics import median
 from time import perf_counter
 
@@ -34,6 +35,8 @@ class Setup:
 
     processes: int
     threads: int
+    questions: int
+    """By all processes together."""
     seconds: list[float]
     """Of a step, again and again."""
     waiting: float
@@ -56,21 +59,25 @@ class ScalingBenchmark:
 
 
 def bench_scaling(document: int, updates: int, repeats: int) -> ScalingBenchmark:
-    """One and two processes with one and two threads, in turn; then smaller parts."""
+    """One and two processes with one and two threads, in turn, and smaller parts."""
     if min(document, updates, repeats) < 1:
         raise GareaderError("bench scale needs at least one word of a document, one update and one repeat")
-    kinds = [(processes, threads) for processes in (1, 2) for threads in sorted({1, cores()})]
-    found: dict[tuple[int, int], list[Setup]] = {kind: [] for kind in kinds}
-    for _ in range(repeats):
-        for processes, threads in kinds:
-            found[processes, threads] += measured(processes, threads, document, updates, [QUESTIONS])
-    setups = [
-        Setup(*kind, [s for each in some for s in each.seconds], median(each.waiting for each in some))
-        for kind, some in found.items()
+    works = [(threads, QUESTIONS) for threads in sorted({1, cores()})]
+    smaller = [(cores(), part) for part in PARTS[1:]]
+    rounds = [
+        [*measured(1, [*works, *smaller], document, updates), *measured(2, works, document, updates)]
+        for _ in range(repeats)
     ]
-    parts = {
-        part: each.median for part, each in zip(PARTS, measured(1, cores(), document, updates, PARTS), strict=True)
-    }
+    every = [
+        replace(
+            some[0],
+            seconds=[second for each in some for second in each.seconds],
+            waiting=median(each.waiting for each in some),
+        )
+        for some in zip(*rounds, strict=True)
+    ]
+    setups = [setup for setup in every if setup.questions == QUESTIONS]
+    parts = {setup.questions: setup.median for setup in every if (setup.processes, setup.threads) == (1, cores())}
     weights = sum(weight.numel() for weight in reader(NATIVE, Size()).parameters() if weight.requires_grad)
     return ScalingBenchmark(setups, parts, weights)
 
@@ -81,27 +88,28 @@ def exchange_seconds(machines: int, weights: int, gigabits: float) -> float:
     return share * 4 * weights * 8 / (gigabits * 1e9) + 2 * (machines - 1) * LATENCY
 
 
-def measured(processes: int, threads: int, document: int, updates: int, questions: Sequence[int]) -> list[Setup]:
-    """Steps by processes of their own, for each number of questions."""
+def measured(processes: int, works: Sequence[tuple[int, int]], document: int, updates: int) -> list[Setup]:
+    """Steps by processes of their own, for each number of threads and of questions."""
     together = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
-    work = ["-m", "gareader.benchmark.scaling", *map(str, (threads, document, updates, *questions))]
+    work = ["-m", "gareader.benchmark.scaling", *map(str, (document, updates, *chain(*works)))]
     command = [sys.executable, *(together if processes > 1 else []), *work]
-    environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
+    environment = {**os.environ, "OMP_NUM_THREADS": str(cores())}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)  # noqa: S603
     if done.returncode:
         raise GareaderError(f"the processes that were to be measured ended with an error: {done.stderr[-1000:]}")
-    return [Setup(processes, threads, **json.loads(line)) for line in done.stdout.splitlines()]
+    lines = done.stdout.splitlines()
+    return [Setup(processes, *work, **json.loads(line)) for work, line in zip(works, lines, strict=True)]
 
 
-def main(threads: int, document: int, updates: int, *sizes: int) -> None:
+def main(document: int, updates: int, *works: int) -> None:
     """What each of the processes does; the first one tells."""
-    torch.set_num_threads(threads)
     with joined() as group:
         model = reader(NATIVE, Size()).train()
         engine = Engine(READERS["gated-attention"], model, TrainConfig(), group)
         weights = {name: weight for name, weight in model.named_parameters() if weight.requires_grad}
         optimiser = engine.config.optimiser_of(weights)
-        for questions in sizes:
+        for threads, questions in zip(works[::2], works[1::2], strict=True):
+            torch.set_num_threads(threads)
             mine = batch(Size(batch=max(1, questions // group.size), document=document))
             seconds, waiting = [], []
             for step in range(updates + 1):
