@@ -1,8 +1,9 @@
 # Two commands: `make demo` answers a question, `make test` checks everything. Both set up .venv first.
 # `make sanitize` checks the native kernels by themselves, under gcc's address, undefined-behaviour and thread sanitizers.
 PYTHON ?= python3
-# Python compiles a module when it is first imported; pip would compile thousands that never are.
 PIP = .venv/bin/pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
+# What pip would do with one core; files for other versions of Python cannot be compiled.
+COMPILE = .venv/bin/python -m compileall -q -j 0 .venv/lib > /dev/null || true
 
 .PHONY: demo test format sanitize clean
 
@@ -34,10 +35,12 @@ sanitize:
 
 .venv/installed: .venv/bin/pip pyproject.toml setup.py constraints.txt $(wildcard native/*)
 	$(PIP) -e .
+	$(COMPILE)
 	@touch $@
 
 .venv/installed-dev: .venv/installed
 	$(PIP) -e '.[dev]'
+	$(COMPILE)
 	@touch $@
 
 clean:
