@@ -151,3 +151,9 @@ def test_only_so_many_are_proposed() -> None:
 def test_importing_text_does_not_import_nltk() -> None:
     program = "import sys, gareader.text, gareader.corpora; assert 'nltk' not in sys.modules"
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_tokenising_does_not_wait_for_scipy() -> None:
+    program = "import sys, gareader.text; gareader.text.tokenise('Ann.'); assert 'nltk' in sys.modules"
+    program += "; assert 'scipy.stats' not in sys.modules; import scipy.stats"
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -1,8 +1,10 @@
 """Raw text to words in the Treebank's way, the blank of a query, and candidates proposed from a document."""
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
 from unicodedata import normalize
@@ -143,12 +145,26 @@ def _quotes_by_direction(sentence: str) -> str:
 
 @cache
 def _tokenizers() -> tuple[Callable[[str], list[str]], Callable[[str], list[str]]]:
-    """NLTK's sentence and word tokenizers, which need no downloaded data; imported late because it takes a second."""
-    from nltk.tokenize.destructive import NLTKWordTokenizer
-    from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
+    """NLTK's sentence and word tokenizers, which need no downloaded data; imported late because it takes a while."""
+    with _without("scipy.stats"):  # which would take NLTK most of a second, for measures that are not used here
+        from nltk.tokenize.destructive import NLTKWordTokenizer
+        from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 
     word_tokenizer = NLTKWordTokenizer()
     return (
         PunktSentenceTokenizer(PunktParameters()).tokenize,  # parameters given, so that none are looked for
         lambda sentence: word_tokenizer.tokenize(sentence, convert_parentheses=True),
     )
+
+
+@contextmanager
+def _without(module: str) -> Iterator[None]:
+    """Meanwhile the module is as if it were not installed, unless it is imported already."""
+    if module in sys.modules:
+        yield
+        return
+    sys.modules[module] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules[module]
