@@ -12,7 +12,6 @@ from threading import Timer
 import pytest
 
 import synthetic
-from gareader.cli import main
 from gareader.experiment import Experiment
 from gareader.store import prepare
 from gareader.training import BEST
@@ -56,18 +55,12 @@ def standard_input(data, folder):
 
 
 @pytest.fixture
-def answer(reader, capsys, monkeypatch, tmp_path):
+def answer(reader, gareader, tmp_path):
     """Runs the command: exit code, stdout, stderr."""
 
     def run(*arguments, stdin=b"", reader=reader):
-        monkeypatch.setattr(sys, "argv", ["gareader", "answer", "--reader", str(reader), *map(str, arguments)])
-        code = 0
         with standard_input(stdin, tmp_path):
-            try:
-                main()
-            except SystemExit as exit_:
-                code = exit_.code
-        return code, *capsys.readouterr()
+            return gareader("answer", "--reader", reader, *arguments)
 
     return run
 

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import sys
 from io import StringIO
 
 import pytest
@@ -10,7 +9,6 @@ from rich.console import Console
 
 import synthetic
 from gareader import pretrained
-from gareader.cli import main
 from gareader.cli.evaluate import analysis_in_words
 from gareader.cli.readers import overview
 from gareader.experiment import Experiment
@@ -34,22 +32,6 @@ def trained(tmp_path_factory):
     }
     Experiment.from_table(table).run(folder / "run").train()
     return folder
-
-
-@pytest.fixture
-def gareader(capsys, monkeypatch):
-    """Runs the command: exit code, stdout, stderr."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["gareader", *map(str, arguments)])
-        code = 0
-        try:
-            main()
-        except SystemExit as exit_:
-            code = exit_.code
-        return code, *capsys.readouterr()
-
-    return run
 
 
 @pytest.fixture

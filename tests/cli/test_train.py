@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 from safetensors import safe_open
 
-from gareader.cli import main
 from gareader.files import held
 from gareader.training import BEST, METRICS, STATE
 from test_training import same_run
@@ -34,20 +33,10 @@ pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked wit
 
 
 @pytest.fixture
-def gareader(capsys, monkeypatch):
-    """Runs the command in this process: exit code, stdout, stderr."""
-
-    def run(*arguments):
-        monkeypatch.chdir(PROJECT)
-        monkeypatch.setattr(sys, "argv", ["gareader", *map(str, arguments)])
-        code = 0
-        try:
-            main()
-        except SystemExit as exit_:
-            code = exit_.code
-        return code, *capsys.readouterr()
-
-    return run
+def gareader(gareader, monkeypatch):
+    """The same, where the settings' paths begin."""
+    monkeypatch.chdir(PROJECT)
+    return gareader
 
 
 @pytest.fixture(scope="module")

@@ -3,32 +3,14 @@
 import json
 import shlex
 import signal
-import sys
 
 import pytest
 
-from gareader.cli import main
 from gareader.files import held
 from gareader.study import Studio, Study
 from gareader.training import Run
 
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
-
-
-@pytest.fixture
-def gareader(capsys, monkeypatch):
-    """Runs the command in this process: exit code, stdout, stderr."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["gareader", *map(str, arguments)])
-        code = 0
-        try:
-            main()
-        except SystemExit as exit_:
-            code = exit_.code
-        return code, *capsys.readouterr()
-
-    return run
 
 
 def test_interrupted_in_the_first_trial_it_says_how_to_go_on(small, gareader, monkeypatch):
