@@ -56,7 +56,7 @@ def word_probabilities(reader, collator, question, text):
     for word, following in pairwise(text):
         row = collator.vocabulary.get(word)
         x = random_vector(word, WIDTH, SEED) if row is None else reader.embed.words[row].detach().numpy()
-        i, f, g, o = np.split(x @ W + h @ U + b, 4)
+        f, i, g, o = np.split(x @ W + h @ U + b, 4)
         c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
         h = sigmoid(o) * np.tanh(c)
         distribution = softmax(np.array([weight[row] @ h + bias[row] for row in rows]))
@@ -133,7 +133,7 @@ def test_first_weights():
     assert reader.output.shape == (8, 512)
     for weight in (reader.output, reader.input_weight, reader.recurrent_weight):
         assert weight.abs().max().item() == pytest.approx(512**-0.5, rel=0.01)
-    assert reader.bias.view(4, 512).mean(dim=1).tolist() == [0, 1, 0, 0]
+    assert reader.bias.view(4, 512).mean(dim=1).tolist() == [1, 0, 0, 0]
 
 
 @pytest.mark.parametrize(

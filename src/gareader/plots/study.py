@@ -22,28 +22,29 @@ def study_picture(study: Study, results: Sequence[Result], part: str = "validati
     shares = sorted({result.fraction for result in results if result.settings})
     rows = [row for row in dict.fromkeys(t.row for t in study.trials) if any(r.row == row for r in results)]
     height = 1.3 + 0.3 * len(rows) if len(shares) < 2 else 4.2
+    first = [r for r in results if r.corpus == corpora[0] and part in r.parts]
+    order = sorted(rows, key=lambda row: _share(first, row, part))
     figure = empty_figure(2.6 + 4.4 * len(corpora), height)
     for number, axes in enumerate(figure.subplots(1, len(corpora), squeeze=False)[0]):
         mine = [r for r in results if r.corpus == corpora[number] and part in r.parts]
         axes.set_title(f"{corpora[number]}, {part}", fontsize=9)
         axes.grid(alpha=0.25)
         if len(shares) < 2:
-            _dots(axes, study, rows, mine, corpora[number], part, labelled=number == 0)
+            _dots(axes, study, order, mine, corpora[number], part, labelled=number == 0)
         else:
             _lines(axes, rows, mine, part)
     return figure
 
 
+def _share(results: list[Result], row: str, part: str) -> float:
+    """The mean accuracy of a row; 0 where it has no result."""
+    return fmean([r.parts[part]["accuracy"] for r in results if r.row == row] or [0.0])
+
+
 def _dots(
-    axes: Any, study: Study, rows: list[str], results: list[Result], corpus: str, part: str, *, labelled: bool
+    axes: Any, study: Study, order: list[str], results: list[Result], corpus: str, part: str, *, labelled: bool
 ) -> None:
-    """A dot with its interval for each reader, the best on top, and a ring for the published number."""
-    shares = {
-        row: fmean(r.parts[part]["accuracy"] for r in results if r.row == row)
-        for row in rows
-        if any(r.row == row for r in results)
-    }
-    order = sorted(rows, key=lambda row: shares.get(row, 0.0)) if labelled else rows
+    """A dot with its interval for each reader, the best of the first corpus on top; a diamond if one was published."""
     for place, row in enumerate(order):
         for result in (r for r in results if r.row == row):
             low, high = result.parts[part]["interval"]

@@ -30,6 +30,7 @@ from gareader.config import at_least_one, less_than_one, positive
 from gareader.nn.answer_words import AnswerWords
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
+from gareader.nn.lstm_loop import lstm_loop
 from gareader.readers.output import ReaderOutput
 
 
@@ -131,16 +132,4 @@ class PeepholeLSTM(nn.Module):
         steps = functional.embedding(text, tokens @ self.input_weight + self.bias)  # (T, B, 4H), of each word once
         if below is not None and self.below_weight is not None:
             steps = steps + functional.pad(below @ self.below_weight, (hidden, 0))  # none of it for the forget gate
-        early, late = torch.split(self.peepholes, [2, 1])  # of f and i, which see c(t−1), and of o, which sees c(t)
-        h = steps.new_zeros(text.shape[1], hidden)  # (B, H)  h(0, k)
-        c = h.unsqueeze(1)  # (B, 1, H)  c(0, k)
-        states = []
-        for step in steps.unbind(dim=0):
-            gates = torch.addmm(step, h, self.recurrent_weight).view(-1, 4, hidden)  # (B, 4, H)
-            keep, new, out = torch.split(gates, [2, 1, 1], dim=1)
-            f, i = torch.addcmul(keep, early, c).sigmoid().chunk(2, dim=1)  # (B, 1, H) each  f(t, k), i(t, k)
-            c = torch.addcmul(f * c, i, new.tanh())  # (B, 1, H)  c(t, k)
-            o = torch.addcmul(out, late, c).sigmoid()  # (B, 1, H)  o(t, k)
-            h = (o * c.tanh()).squeeze(1)  # (B, H)  h(t, k)
-            states.append(h)
-        return torch.stack(states)
+        return lstm_loop(steps, self.recurrent_weight, self.peepholes)[0]

@@ -33,9 +33,8 @@ from gareader.config import at_least_one, less_than_one
 from gareader.nn.attention import masked_log_softmax
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
+from gareader.nn.lstm_loop import State, lstm_loop
 from gareader.readers.output import ReaderOutput
-
-State = tuple[Tensor, Tensor]
 
 
 @dataclass(frozen=True)
@@ -88,8 +87,8 @@ class LSTMLanguageModelReader(nn.Module):
                 (config.hidden, 4 * config.hidden),
                 (len(words) + 1, config.hidden),
             )
-        )  # of the gates in order i, f, g, o; of the softmax
-        self.bias = nn.Parameter(torch.tensor([0.0, 1, 0, 0]).repeat_interleave(config.hidden))
+        )  # of the gates in order f, i, g, o; of the softmax
+        self.bias = nn.Parameter(torch.tensor([1.0, 0, 0, 0]).repeat_interleave(config.hidden))
         self.output_bias = nn.Parameter(torch.zeros(len(words) + 1))
 
     def forward(self, batch: Batch, *, attention: bool = False) -> LanguageOutput:  # noqa: ARG002
@@ -115,16 +114,10 @@ class LSTMLanguageModelReader(nn.Module):
 
     def read(self, values: Tensor, mask: Tensor, state: State | None = None) -> tuple[Tensor, State]:
         """(N, T, E), (N, T) → the state after each word (N, T, H), and after the last with its cell: (N, H) each."""
-        steps = self.dropout(values) @ self.input_weight + self.bias  # (N, T, 4H)
-        h, c = state or (steps.new_zeros(len(steps), self.config.hidden),) * 2  # (N, H) each
-        states = []
-        # Not torch.nn.LSTM: in its backward pass over packed sequences every step's gradient is as large as all steps.
-        for step, real in zip(steps.unbind(dim=1), mask.unsqueeze(2).unbind(dim=1), strict=True):
-            i, f, g, o = (step + h @ self.recurrent_weight).chunk(4, dim=1)
-            cell = f.sigmoid() * c + i.sigmoid() * g.tanh()
-            h, c = torch.where(real, o.sigmoid() * cell.tanh(), h), torch.where(real, cell, c)
-            states.append(h)
-        return torch.stack(states, dim=1), (h, c)
+        steps = self.dropout(values).transpose(0, 1) @ self.input_weight + self.bias  # (T, N, 4H)
+        states, cells = lstm_loop(steps, self.recurrent_weight, state=state)  # (T, N, H) each
+        end = mask.sum(dim=1) - 1, torch.arange(len(mask), device=mask.device)
+        return states.transpose(0, 1), (states[end], cells[end])
 
 
 class OwnWords:

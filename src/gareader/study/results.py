@@ -28,6 +28,8 @@ class Result:
     """Weights that training changed."""
     updates: int = 0
     """Of the reader that was kept."""
+    examples: int = 0
+    """Training questions read until the end, each as often as it was read."""
     minutes: float = 0.0
     """Of training."""
     baseline: str | None = None

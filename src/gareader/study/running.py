@@ -97,6 +97,7 @@ class Studio:
             settings=trial.experiment.table(),
             parameters=sum(weight.numel() for weight in run.weights.values()),
             updates=run.position.best_step,
+            examples=run.position.examples,
             minutes=round(run.position.seconds / 60, 2),
         )
 

@@ -4,10 +4,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from gareader.comparison import compare_with_readers, read_outcomes
+from gareader.comparison import Outcomes, compare_with_readers, read_outcomes
 from gareader.errors import GareaderError
 from gareader.study.plan import PARTS, Study
 from gareader.study.results import Result
+
+COSTS = ("weights", "questions read", "minutes")
 
 
 def markdown(study: Study, results: dict[str, Result], predictions: Callable[[str, str], Path]) -> str:
@@ -18,7 +20,7 @@ def markdown(study: Study, results: dict[str, Result], predictions: Callable[[st
     head = ["", *(["share"] if len(fractions) > 1 else [])]
     for corpus, part in columns:
         head += [f"{corpus} {part}", "published", *(["p"] if study.against else [])]
-    lines = [f"# {study.title}", "", _line([*head, "weights", "minutes"]), "|---" * (len(head) + 2) + "|"]
+    lines = [f"# {study.title}", "", _line([*head, *COSTS]), "|---" * (len(head) + len(COSTS)) + "|"]
     for row, fraction in dict.fromkeys((trial.row, trial.fraction) for trial in study.trials):
         cells = [row, *([f"{fraction:g}" if fraction else "–"] if len(fractions) > 1 else [])]
         mine = [r for r in results.values() if (r.row, r.fraction) == (row, fraction)]
@@ -28,14 +30,16 @@ def markdown(study: Study, results: dict[str, Result], predictions: Callable[[st
             cells += [_accuracy(found, part), "–" if published is None else f"{published:.1f}"]
             if study.against:
                 cells.append(p_values.get((row, fraction, corpus, part), ""))
-        weights, minutes = max((r.parameters for r in mine), default=0), [r.minutes for r in mine if r.minutes]
-        lines.append(_line([*cells, f"{weights:,}" if weights else "–", f"{fmean(minutes):.1f}" if minutes else "–"]))
+        lines.append(_line([*cells, *_costs(mine)]))
     lines += [
         "",
         "Accuracy in percent with its 95 % Wilson interval; of several seeds the mean, and the least and most.",
     ]
     if study.against:
-        lines.append(f"p: exact one-sided McNemar test whether “{study.against}” is better, the first seed of each.")
+        lines.append(
+            f"p: exact one-sided McNemar test whether “{study.against}” is better, the first seed of each; adjusted by "
+            "Holm’s method for all rows of a column with the same share."
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -54,6 +58,15 @@ def _accuracy(found: list[Result], part: str) -> str:
     return f"{fmean(shares):.1f} ({min(shares):.1f} to {max(shares):.1f})"
 
 
+def _costs(found: list[Result]) -> list[str]:
+    """Weights that are trained, and of several seeds the mean of questions read in training and of its minutes."""
+    trained = [result for result in found if result.settings]
+    if not trained:
+        return ["–"] * len(COSTS)
+    read, minutes = (fmean(values) for values in zip(*((r.examples, r.minutes) for r in trained), strict=True))
+    return [f"{max(r.parameters for r in trained):,}", f"{read:,.0f}", f"{minutes:.1f}"]
+
+
 def _p_values(
     study: Study, results: dict[str, Result], predictions: Callable[[str, str], Path], columns: list[tuple[str, str]]
 ) -> dict[tuple[str, float, str, str], str]:
@@ -64,17 +77,28 @@ def _p_values(
     found: dict[tuple[str, float, str, str], str] = {}
     first = {(r.row, r.fraction, r.corpus): r for r in sorted(results.values(), key=lambda r: -r.seed)}
     shares = {trial.fraction for trial in study.trials if trial.row == study.against}
+    rivals: dict[tuple[str, float], list[Result]] = {}
     for (row, fraction, corpus), result in first.items():
-        share = fraction if fraction in shares else max(shares, default=0.0)
-        chosen = first.get((study.against or "", share, corpus))
-        if chosen is None or row == study.against:
-            continue
-        for name, part in columns:
-            if name == corpus:
-                try:
-                    ours, theirs = (read_outcomes(predictions(each.key, part)) for each in (chosen, result))
-                    (comparison,) = compare_with_readers(ours, [theirs])
-                except GareaderError:
-                    continue  # predictions that were moved away: the accuracies still stand
-                found[row, fraction, corpus, part] = f"{comparison.p_value:.2g}"
+        if row != study.against:
+            share = fraction if fraction in shares else max(shares, default=0.0)
+            rivals.setdefault((corpus, share), []).append(result)
+    for corpus, part in columns:
+        for share in shares:
+            chosen = first.get((study.against or "", share, corpus))
+            ours = chosen and _outcomes(predictions(chosen.key, part))
+            if not ours:
+                continue
+            others = [(r, _outcomes(predictions(r.key, part))) for r in rivals.get((corpus, share), [])]
+            same = [(r, theirs) for r, theirs in others if theirs and theirs.correct.keys() == ours.correct.keys()]
+            comparisons = compare_with_readers(ours, [theirs for _, theirs in same])
+            for (rival, _), comparison in zip(same, comparisons, strict=True):
+                found[rival.row, rival.fraction, corpus, part] = f"{comparison.p_value:.2g}"
     return found
+
+
+def _outcomes(path: Path) -> Outcomes | None:
+    """None where predictions were moved away: the accuracies still stand."""
+    try:
+        return read_outcomes(path)
+    except GareaderError:
+        return None
