@@ -8,8 +8,11 @@ import pytest
 import torch
 
 from gareader.benchmark import measure
+from gareader.benchmark.all_readers import GRU, LSTM, bench_lstm
 from gareader.benchmark.contenders import NATIVE, NN_GRU, PYTORCH, Size, TorchGRU, batch, reader
 from gareader.cli import app
+from gareader.cli.bench_readers import readers
+from gareader.errors import GareaderError
 from gareader.nn.gru import BiGRU
 
 SMALL = Size(batch=3, document=11, query=5, hidden=6, vocabulary=50)
@@ -96,3 +99,23 @@ def test_json_has_the_ratios_and_the_times_behind_them(work, capsys):
     assert len(native) == len(baseline) == 2
     assert result["speedup_over_nn_gru"] == pytest.approx(sum(baseline) / sum(native))
     assert result["share_of_peak"] == pytest.approx(2 * result["operations"] / sum(native) / result["peak"])
+
+
+def test_the_pace_of_readers_and_where_it_goes(capsys):
+    sizes = ["--batch", "2", "--document", "9", "--repeats", "2", "--json"]
+    app(["bench", "readers", "stanford", "attentive", *sizes], result_action="return_value")
+    stanford, attentive = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    for pace in (stanford, attentive):
+        assert len(pace["training"]["seconds"]) == len(pace["answering"]["seconds"]) == 2
+        assert sum(pace["shares"].values()) == pytest.approx(1)
+    assert (stanford["reader"], attentive["reader"]) == ("stanford", "attentive")
+    assert stanford["shares"][GRU] > 0 == stanford["shares"][LSTM]
+    assert attentive["shares"][LSTM] > 0 == attentive["shares"][GRU]
+    with pytest.raises(GareaderError, match="there is no reader 'stamford'; did you mean 'stanford'"):
+        readers("stamford")
+
+
+def test_both_layers_as_shares_of_the_same_peak():
+    result = bench_lstm(8, SMALL, repeats=2, product=64)
+    ours, theirs = (result.times[name].median * result.share_of_peak[name] for name in (GRU, LSTM))
+    assert theirs / ours == pytest.approx(4 / 3)  # gates

@@ -38,6 +38,7 @@ def test_results_table_and_picture(folder):
     assert one.parts["validation"]["examples"] == 40
     assert one.parts["test"]["examples"] == 30
     assert one.parameters > 1000
+    assert [results[f"two_hops--things--{share}--1"].examples for share in (0.5, 1)] == [80, 160]
     right = [json.loads(line)["correct"] for line in studio.predictions(one.key, "test").read_text().splitlines()]
     assert sum(right) == one.parts["test"]["correct"]
     table = markdown(studio.study, results, studio.predictions)
@@ -45,7 +46,10 @@ def test_results_table_and_picture(folder):
     (row,) = [line for line in table.splitlines() if line.startswith("| two hops | 1 |")]
     accuracies = [100 * results[f"two_hops--things--1--{seed}"].parts["validation"]["accuracy"] for seed in (1, 2)]
     assert f"| {sum(accuracies) / 2:.1f} ({min(accuracies):.1f} to {max(accuracies):.1f}) | 77.5 |  |" in row
+    assert "| 160 |" in row
+    assert table.splitlines()[2].endswith("| weights | questions read | minutes |")
     (row,) = [line for line in table.splitlines() if line.startswith("| frequency | – |")]
+    assert row.endswith("| – | – | – |")
     share = 100 * results["frequency--things--0--0"].parts["validation"]["accuracy"]
     assert f"| {share:.1f} [" in row
     figure = study_picture(studio.study, list(results.values()))

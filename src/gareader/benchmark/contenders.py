@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from gareader.batching import Batch, Types
 from gareader.nn.gated_attention import GatedAttention
 from gareader.nn.gru import BiGRU
 from gareader.readers.gated_attention_reader import GatedAttentionConfig, GatedAttentionReader
+from gareader.readers.output import answer_loss
 
 NATIVE, PYTORCH, NN_GRU = "gareader native", "gareader PyTorch", "torch.nn.GRU"
 
@@ -135,11 +135,11 @@ def batch(size: Size) -> Batch:
         occurrence=document.unsqueeze(1) == candidates.unsqueeze(2),
         answer=torch.zeros(B, dtype=torch.int64),
         candidates=candidates.unsqueeze(2),
-        candidates_mask=torch.ones(B, size.candidates, 1, dtype=torch.bool),
+        candidates_mask=torch.ones(*candidates.shape, 1, dtype=torch.bool),
     )
 
 
-def training(model: nn.Module) -> Callable[[Batch], None]:
+def training(model: nn.Module, loss: Callable[..., Tensor] = answer_loss) -> Callable[[Batch], None]:
     """Forward, loss, backward, clipping and Adam."""
     weights = [weight for weight in model.parameters() if weight.requires_grad]
     adam = torch.optim.Adam(weights, lr=5e-4, fused=True)
@@ -147,7 +147,7 @@ def training(model: nn.Module) -> Callable[[Batch], None]:
 
     def step(questions: Batch) -> None:
         adam.zero_grad()
-        functional.nll_loss(model(questions).log_probabilities, questions.answer).backward()  # type: ignore[no-untyped-call]
+        loss(model(questions), questions).backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(weights, 10)
         adam.step()
 

@@ -1,16 +1,14 @@
-"""Where the time of a training step goes, operation by operation."""
+"""Where the time goes, operation by operation."""
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from gareader.benchmark.contenders import NATIVE, Size, batch, reader, training
-from gareader.benchmark.measure import cores
+from gareader.benchmark.measure import Work, cores
 
 
 @dataclass(frozen=True)
@@ -19,25 +17,24 @@ class Part:
 
     operation: str
     seconds: float
-    """In one step, all calls together, without what they call in turn."""
+    """Each time, all calls together, without what they call in turn."""
     calls: float
-    """In one step."""
+    """Each time."""
 
 
-def profiled_step(size: Size, steps: int) -> list[Part]:
-    """The parts of a training step on all cores, the longest first."""
-    step = partial(training(reader(NATIVE, size)), batch(size))
+def profiled(work: Work, repeats: int) -> list[Part]:
+    """The parts of some work on all cores, the longest first; it is run once before."""
     before = torch.get_num_threads()
     torch.set_num_threads(cores())
     try:
-        step()
+        work()
         with silence(), profile(activities=[ProfilerActivity.CPU]) as result:
-            for _ in range(steps):
-                step()
+            for _ in range(repeats):
+                work()
     finally:
         torch.set_num_threads(before)
     events = sorted(result.key_averages(), key=lambda event: -event.self_cpu_time_total)
-    return [Part(event.key, event.self_cpu_time_total / 1e6 / steps, event.count / steps) for event in events]
+    return [Part(event.key, event.self_cpu_time_total / 1e6 / repeats, event.count / repeats) for event in events]
 
 
 @contextmanager

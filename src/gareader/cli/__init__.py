@@ -3,6 +3,7 @@
 from gareader.cli import (
     answer,
     bench,
+    bench_readers,
     bench_scale,
     build,
     corpora,
@@ -21,6 +22,7 @@ __all__ = [
     "answer",
     "app",
     "bench",
+    "bench_readers",
     "bench_scale",
     "build",
     "corpora",

@@ -241,10 +241,14 @@ def profile(
     steps
         How many are averaged.
     """
-    from gareader.benchmark.contenders import Size
-    from gareader.benchmark.profiling import profiled_step
+    from functools import partial
 
-    parts = profiled_step(Size(batch=batch, document=document, hidden=hidden), steps)
+    from gareader.benchmark import contenders
+    from gareader.benchmark.profiling import profiled
+
+    size = contenders.Size(batch=batch, document=document, hidden=hidden)
+    step = contenders.training(contenders.reader(contenders.NATIVE, size))
+    parts = profiled(partial(step, contenders.batch(size)), steps)
     if as_json:
         for part in parts:
             print(json.dumps(asdict(part)))
