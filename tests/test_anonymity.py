@@ -35,11 +35,19 @@ def test_ordered_by_first_occurrence():
 
 def test_a_whole_name_wins_over_its_words():
     example = Example("x", tuple("Tom saw Tom Ann".split()), (PLACEHOLDER,), (("Tom",), ("Tom", "Ann")), 1)
-    assert " ".join(anonymised(example, "ordered").document) == "@entity0 saw @entity0 @entity0"
-    alone = Example("x", tuple("Ann saw Tom Ann".split()), (PLACEHOLDER,), (("Ann",), ("Tom", "Ann")), 1)
-    hidden = anonymised(alone, "ordered")
-    assert " ".join(hidden.document) == "@entity0 saw @entity0 @entity0"
-    assert hidden.candidates == (("@entity1",), ("@entity0",))
+    hidden = anonymised(example, "ordered")
+    assert " ".join(hidden.document) == "@entity0 saw @entity1 @entity1"
+    assert hidden.candidates == (("@entity0",), ("@entity1",))
+    last = Example("x", tuple("Ann saw Tom Ann".split()), (PLACEHOLDER,), (("Ann",), ("Tom", "Ann")), 1)
+    assert " ".join(anonymised(last, "ordered").document) == "@entity0 saw @entity1 @entity1"
+
+
+def test_a_word_that_is_no_whole_name_goes_to_the_first_that_has_it():
+    text = tuple("Mary met Beth Ann and Mary Ann".split())
+    example = Example("x", text, ("Ann", PLACEHOLDER), (("Mary", "Ann"), ("Beth", "Ann")), 1)
+    hidden = anonymised(example, "ordered")
+    assert " ".join(hidden.document) == "@entity0 met @entity1 @entity1 and @entity0 @entity0"
+    assert hidden.query == ("@entity0", PLACEHOLDER)
 
 
 def test_permuted_marks_depend_on_seed_id_and_draw_alone():

@@ -37,7 +37,7 @@ def test_what_is_drawn():
     prediction = predicted()
     figure = attention_figure(prediction)
     first, second, final = (axes for axes in figure.axes if axes.get_title())
-    assert (first.get_title(), second.get_title()) == ("hop 1, over the query", "hop 2, over the query")
+    assert (first.get_title(), second.get_title()) == ("hop 1, with the query", "hop 2, with the query")
     assert [label.get_text() for label in first.get_yticklabels()] == [
         "Captain Finch [1]",
         "Nell [2]",

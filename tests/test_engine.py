@@ -45,8 +45,9 @@ def test_half_the_bits_leave_the_weights_and_the_kernel_as_they_are(monkeypatch)
     assert len(calls) == 2 * 7  # every Bi-GRU
 
 
-def test_compiled_equations_are_the_same():
-    kind, config = VARIANTS["gated-attention: default"]
+@pytest.mark.parametrize("variant", ["gated-attention: default", "deep-lstm: default"])
+def test_compiled_equations_are_the_same(variant):
+    kind, config = VARIANTS[variant]
     plain, compiled = (gradients(kind, config, torch.float64, compile=choice) for choice in (False, True))
     assert compiled[1].loss == pytest.approx(plain[1].loss, rel=1e-9)
     torch.testing.assert_close(compiled[0], plain[0], rtol=1e-6, atol=1e-9)

@@ -108,11 +108,11 @@ def test_pointing_at_a_word_shows_what_it_looks_at(page):
     before = coloured(page, "#query-words")
     page.locator("#words button").nth(20).hover()
     assert coloured(page, "#query-words") != before
-    assert "looks at in the query after hop 2" in page.locator("#hint").inner_text()
+    assert "goes with in the query, in hop 2" in page.locator("#hint").inner_text()
     story = coloured(page)
     page.locator("#query-words button").nth(3).hover()
     assert coloured(page) != story
-    assert "Which words of the story look at" in page.locator("#hint").inner_text()
+    assert "Which words of the story go with" in page.locator("#hint").inner_text()
 
 
 def test_a_story_of_ones_own(page):

@@ -25,21 +25,27 @@ def anonymised(example: Example, way: str, *, marks: int = 0, seed: int = 0, dra
     """
     if way == "none":
         return example
-    order = _by_first_occurrence(example)
+    names = _by_first_occurrence(example)
+    document, query = (_claimed(words, names) for words in (example.document, example.query))
+    order = dict.fromkeys([*filter(None, document), *filter(None, query), *names])
     numbers = list(range(max(marks, len(order))))
     if way == "permuted":
         Random(f"{seed} {draw} {example.id}").shuffle(numbers)  # noqa: S311
-    number_of = dict(zip(order, numbers, strict=False))
+    mark_of = {name: mark(number) for name, number in zip(order, numbers, strict=False)}
+
+    def marked(words: Words, claimed: Sequence[Words | None]) -> Words:
+        return tuple(mark_of[name] if name else word for word, name in zip(words, claimed, strict=True))
+
     return replace(
         example,
-        document=_marked(example.document, number_of),
-        query=_marked(example.query, number_of),
-        candidates=tuple((mark(number_of[candidate]),) for candidate in example.candidates),
+        document=marked(example.document, document),
+        query=marked(example.query, query),
+        candidates=tuple((mark_of[candidate],) for candidate in example.candidates),
     )
 
 
 def _by_first_occurrence(example: Example) -> list[Words]:
-    """The distinct candidates, those that the document mentions first in front, then by the query, then by spelling."""
+    """The distinct candidates, those with the earliest word in front, in the document, then in the query."""
     text = (*example.document, *example.query)
     first: dict[str, int] = {}
     for place, word in enumerate(text):
@@ -51,16 +57,15 @@ def _by_first_occurrence(example: Example) -> list[Words]:
     return sorted(set(example.candidates), key=rank)
 
 
-def _marked(words: Sequence[str], number_of: dict[Words, int]) -> Words:
-    """The words with every candidate behind its mark: whole names first, then single words of a name."""
-    owner: dict[str, int] = {}
-    for candidate, number in number_of.items():
-        for word in candidate:
-            owner.setdefault(word, number)
-    result = [mark(owner[word]) if word in owner else word for word in words]
-    for candidate, number in sorted(number_of.items(), key=lambda item: len(item[0])):  # the longest have the last word
-        if len(candidate) > 1:
-            for start in range(len(words) - len(candidate) + 1):
-                if tuple(words[start : start + len(candidate)]) == candidate:
-                    result[start : start + len(candidate)] = [mark(number)] * len(candidate)
-    return tuple(result)
+def _claimed(words: Words, names: Sequence[Words]) -> list[Words | None]:
+    """Whose name each word belongs to: the longest that stands there whole, else the first that has the word."""
+    owner: dict[str, Words] = {}
+    for name in names:
+        for word in name:
+            owner.setdefault(word, name)
+    claimed = [owner.get(word) for word in words]
+    for name in sorted(names, key=len):  # the longest have the last word
+        for start in range(len(words) - len(name) + 1):
+            if words[start : start + len(name)] == name:
+                claimed[start : start + len(name)] = [name] * len(name)
+    return claimed

@@ -1,7 +1,8 @@
 """Baselines without training: a score for every candidate of an Example, from counting words alone.
 
 All compare words exactly as they are written. A candidate that does not stand in the document, all its words in a row,
-has −inf, as with the readers. `choice` takes the best; of equals, the one that the document mentions first.
+has −inf; for a reader any of its words is enough. `choice` takes the best; of equals, the one that the document
+mentions first.
 """
 
 from collections import Counter
@@ -24,10 +25,11 @@ def frequency_not_in_query(example: Example) -> list[float]:
 
     Hermann et al. 2015, "exclusive frequency": the most frequent entity that is not in the query.
     """
-    query = set(example.query)
-    outside = [query.isdisjoint(words) for words in example.candidates]
-    pairs = zip(frequency(example), outside, strict=True)
-    return [score if allowed or not any(outside) else -inf for score, allowed in pairs]
+    query, scores = set(example.query), frequency(example)
+    outside = [
+        score if query.isdisjoint(words) else -inf for words, score in zip(example.candidates, scores, strict=True)
+    ]
+    return scores if max(outside, default=-inf) == -inf else outside
 
 
 def word_distance(example: Example, penalty: int = 8) -> list[float]:

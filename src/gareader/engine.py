@@ -25,10 +25,11 @@ from gareader.nn.dropout import Dropout
 from gareader.nn.gated_attention import GatedAttention
 from gareader.nn.gru import BiGRU
 from gareader.nn.lstm import BiLSTM
+from gareader.nn.lstm_loop import LSTMLoop
 from gareader.readers import Kind
 from gareader.recipe import TrainConfig
 
-UNCOMPILED = (BiGRU, BiLSTM, GatedAttention, Dropout)
+UNCOMPILED = (BiGRU, BiLSTM, LSTMLoop, GatedAttention, Dropout)
 
 _SEEDS_APART = 0x9E3779B97F4A7C15
 """Far enough that no process's seed for an update is another's for a later one."""

@@ -50,7 +50,8 @@ class Attention:
     query: tuple[str, ...]
     """Its words with the marks around them: the columns of `hops`."""
     hops: tuple[NDArray[np.float32], ...]
-    """(D, Q) for each hop: how document word i shares its attention among the query's words."""
+    """(D, Q) for each hop: how document word i shares its attention among the query's words; in the Impatient Reader,
+    how a query word shares it among the document's."""
     document: NDArray[np.float32]
     """(D,): the final attention over the document."""
 

@@ -58,7 +58,7 @@ class Tally:
             return
         frequency = candidate_frequencies(example)
         query = set(example.query)
-        allowed = [i for i, words in enumerate(example.candidates) if query.isdisjoint(words)]
+        allowed = [i for i, words in enumerate(example.candidates) if frequency[i] and query.isdisjoint(words)]
         self.counts["answers"] += 1
         self.counts["in document"] += not set(example.document).isdisjoint(example.candidates[example.answer])
         self.counts["frequent"] += most_frequent(example, frequency) == example.answer

@@ -3,10 +3,11 @@
 import pytest
 import torch
 
-from gareader.nn.lstm_loop import lstm_loop
+from gareader.nn.lstm_loop import LSTMLoop
 from reference import sigmoid
 
 T, N, H = 5, 3, 4
+lstm_loop = LSTMLoop()
 
 
 def tensors(*shapes, dtype=torch.float64):

@@ -63,6 +63,27 @@ def test_p_values_are_adjusted_for_all_rows_of_a_column(studio):
     assert "Holm" in table
 
 
+def test_rows_may_be_compared_with_different_rows(folder):
+    text = STUDY.replace('against = "distance"\n', "").replace(
+        "[rows.window]\n", '[rows.window]\nagainst = "distance"\n'
+    )
+    (folder / "study.toml").write_text(
+        text.replace("[rows.distance]\n", '[rows.distance]\nagainst = "frequency"\n').format(folder=folder)
+    )
+    studio = finished(folder)
+    table = markdown(studio.study, studio.results(), studio.predictions)
+    told = "whether “distance” is better than “window” and “frequency” is better than “distance”, the first seed"
+    assert told in table
+    p = {line.split(" | ")[0].strip("| "): line.split("|")[4].strip() for line in table.splitlines() if "[" in line}
+    assert p["frequency"] == ""
+    assert float(p["window"]) + float(p["distance"]) > 0
+
+
+def test_a_baseline_has_accuracies_and_no_probabilities(studio):
+    result = studio.results()["window--things--0--0"]
+    assert set(result.parts["validation"]) == {"file", "examples", "correct", "accuracy", "interval"}
+
+
 def test_a_reader_stands_at_the_same_height_for_every_corpus(studio):
     results = studio.results()
     first, second = study_picture(studio.study, list(results.values())).axes

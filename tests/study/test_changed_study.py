@@ -104,6 +104,17 @@ def test_a_reader_that_is_gone_is_told(small):
         finished(small)
 
 
+def test_a_name_that_is_written_otherwise(small):
+    edit(small / "study.toml", "[rows.reader]", '[rows."a reader"]')
+    done = finished(small)
+    edit(small / "study.toml", '[rows."a reader"]', '[rows."a (reader)"]')
+    studio = finished(small)
+    assert len(read_results(studio.folder)) == 2
+    assert markdown(studio.study, studio.results(), studio.predictions) == markdown(
+        done.study, done.results(), done.predictions
+    ).replace("| a reader |", "| a (reader) |")
+
+
 def test_trials_that_the_study_no_longer_has_do_not_count(small):
     edit(small / "study.toml", "[set]", "seeds = [1, 2]\n[set]")
     both = finished(small)

@@ -137,6 +137,12 @@ def test_a_damaged_line_is_told(folder):
         ("config =", "config.thing =", "config.thing is no corpus of the study; did you mean 'things'"),
         ("config =", "config = 5 #", "rows.two hops.config = 5 is no path"),
         ('baseline = "most-frequent"', "baseline = 5", "rows.frequency.baseline = '5' is not known"),
+        ("baseline =", 'set = { "reader.hops" = 1 }\nbaseline =', "rows.frequency.set means nothing for a baseline"),
+        (
+            "baseline =",
+            'against = "two hop"\nbaseline =',
+            "rows.frequency.against = 'two hop' is no row; did you mean 'two hops'",
+        ),
     ],
 )
 def test_mistakes_in_a_file(folder, old, new, message):

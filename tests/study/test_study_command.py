@@ -9,6 +9,7 @@ import pytest
 from gareader.files import held
 from gareader.study import Studio, Study
 from gareader.training import Run
+from study.studies import edit
 
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
 
@@ -40,6 +41,27 @@ def test_a_table_of_nothing_is_an_error(small, gareader):
     assert code == 1
     assert "no trial is done yet, so there is no table; run the study first" in told
     assert not (small / "out").exists()
+
+
+def test_a_trial_that_fails_does_not_keep_the_others(small, gareader):
+    (small / "vectors.txt").write_text("the 1 2 3\n")
+    edit(small / "reader.toml", "vector_width = 8", 'vector_width = 8\nvectors = "none"')
+    edit(small / "study.toml", "[rows.reader]", f'vectors = "{small}/vectors.txt"\n[rows.reader]')
+    code, printed, told = gareader("study", small / "study.toml", "--out", small / "out")
+    assert code == 1
+    assert "| frequency |" in printed
+    assert "reader--things--1--1 failed: " in told
+    assert told.splitlines()[-1] == ("gareader: 1 of 2 trials failed, see above; the study goes on with them next time")
+    (small / "vectors.txt").write_text("the 1 2 3 4 5 6 7 8\n")
+    assert gareader("study", small / "study.toml", "--out", small / "out")[0] == 0
+
+
+def test_files_that_are_not_there_are_told_before_anything_is_done(small, gareader):
+    edit(small / "study.toml", "[rows.reader]", f'test = "{small}/tset.jsonl"\n[rows.reader]')
+    code, _, told = gareader("study", small / "study.toml", "--out", small / "out")
+    assert code == 1
+    assert f"the study names files that are not there, so nothing was done: {small}/tset.jsonl" in told
+    assert not (small / "out" / "corpora").exists()
 
 
 def test_two_studies_in_one_folder_are_refused(small, gareader):

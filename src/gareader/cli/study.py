@@ -43,26 +43,31 @@ def study(
     busy = "a study is running here already; wait for it, or choose another --out"
     with nullcontext() if table else held(folder / "lock", busy):
         waiting = studio.waiting()
-        finished = table or run_trials(studio, waiting)
+        finished, failed = (True, 0) if table else run_trials(studio, waiting)
         if not finished:
             command = ["gareader", "study", str(file), "--out", str(folder), *["--json"] * as_json]
             complain(f"stopped; everything is saved. Go on with:\n{shlex.join(command)}")
-        if not studio.results():
-            if finished:
-                raise GareaderError(f"{folder}: no trial is done yet, so there is no table; run the study first")
-            return
-        text = write(studio)
+        text = write(studio) if studio.results() else ""
+        if table and not text:
+            raise GareaderError(f"{folder}: no trial is done yet, so there is no table; run the study first")
     if as_json:
         for result in studio.results().values():
             print(json.dumps(asdict(result)))
-    else:
+    elif text:
         print(text)
+    if failed:
+        raise GareaderError(
+            f"{failed} of {len(waiting)} trials failed, see above; the study goes on with them next time"
+        )
 
 
-def run_trials(studio: Any, trials: Sequence[Any]) -> bool:
-    """One trial after the other; False if a signal asked to stop before all were done."""
+def run_trials(studio: Any, trials: Sequence[Any]) -> tuple[bool, int]:
+    """One trial after the other: whether none is left, unless a signal asked to stop, and how many failed."""
     from gareader.cli.train import progress_bar, stopping
 
+    if absent := studio.absent(trials):
+        raise GareaderError(f"the study names files that are not there, so nothing was done: {', '.join(absent)}")
+    failed = 0
     with stopping() as stop:
 
         def train(run: Any) -> bool:
@@ -73,10 +78,16 @@ def run_trials(studio: Any, trials: Sequence[Any]) -> bool:
         for number, trial in enumerate(trials, 1):
             place = f"{number} of {len(trials)}"
             complain(f"{place}: {trial.row} on {trial.corpus}, share {trial.fraction:g}, seed {trial.seed}")
-            if not studio.do(trial, train) or (stop() and number < len(trials)):
-                return False
+            try:
+                done = studio.do(trial, train)
+            except GareaderError as error:
+                complain(f"{trial.key} failed: {error}")
+                failed += 1
+                continue
+            if not done or (stop() and number < len(trials)):
+                return False, failed
             write(studio)
-    return True
+    return True, failed
 
 
 def write(studio: Any) -> str:

@@ -9,7 +9,11 @@ from gareader.nn.pointer_sum import masked_logsumexp
 
 
 class AnswerWords(nn.Module):
-    """W, restricted to the candidates that the document has; words outside the vocabulary share one row."""
+    """W, restricted to the candidates that the document has; words outside the vocabulary share one row.
+
+    Training never moves that row: every word of the training and validation questions is in the vocabulary. Words that
+    only the validation questions have keep their first, random rows likewise.
+    """
 
     def __init__(self, words: int, width: int, *, generator: torch.Generator | None = None, scale: float = 0.1) -> None:
         """`words` is the size of the vocabulary, `width` that of g."""

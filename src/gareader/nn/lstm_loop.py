@@ -3,7 +3,7 @@
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 State = tuple[Tensor, Tensor]
@@ -11,24 +11,27 @@ State = tuple[Tensor, Tensor]
 _d_sigmoid, _d_tanh = torch.ops.aten.sigmoid_backward, torch.ops.aten.tanh_backward
 
 
-def lstm_loop(
-    steps: Tensor, recurrent_weight: Tensor, peepholes: Tensor | None = None, state: State | None = None
-) -> State:
-    """The inputs W x + b of N texts (T, N, 4H), U (H, 4H) → the states h and the cells c after each step, (T, N, H).
+class LSTMLoop(nn.Module):
+    """An LSTM without weights of its own: the reader that has them says how they begin."""
 
-    Gates are in the order f, i, g, o. `peepholes` (3, H) are the weights of c in f, i and o; `state` is h and c before
-    the first step, (N, H) each, zeros if not given. No step is masked: take what stands at the end of each text.
-    """
-    hidden = len(recurrent_weight)
-    with torch.autocast(steps.device.type, enabled=False):
-        if peepholes is None:
-            peepholes = recurrent_weight.new_zeros(3, hidden)
-        h, c = state or (recurrent_weight.new_zeros(steps.shape[1], hidden),) * 2
+    def forward(
+        self, steps: Tensor, recurrent_weight: Tensor, peepholes: Tensor | None = None, state: State | None = None
+    ) -> State:
+        """Inputs W x + b of N texts (T, N, 4H), U (H, 4H) → the states h and the cells c after each step, (T, N, H).
+
+        Gates are in the order f, i, g, o. `peepholes` (3, H) are the weights of c in f, i and o; `state` is h and c
+        before the first step, (N, H) each, zeros if not given. No step is masked: take what stands at the end of each
+        text.
+        """
         like = recurrent_weight.dtype
-        states, cells = _Loop.apply(  # type: ignore[no-untyped-call]
-            steps.to(like), recurrent_weight, peepholes, h.to(like), c.to(like)
-        )
-    return states, cells
+        with torch.autocast(steps.device.type, enabled=False):
+            if peepholes is None:
+                peepholes = recurrent_weight.new_zeros(3, len(recurrent_weight))
+            h, c = state or (recurrent_weight.new_zeros(steps.shape[1], len(recurrent_weight)),) * 2
+            states, cells = _Loop.apply(  # type: ignore[no-untyped-call]
+                steps.to(like), recurrent_weight, peepholes, h.to(like), c.to(like)
+            )
+        return states, cells
 
 
 class _Loop(torch.autograd.Function):

@@ -58,7 +58,7 @@ def mentions(example: Example) -> list[Mention]:
 
 
 def attention_figure(prediction: Prediction) -> "Figure":
-    """For each mention of a candidate: its attention over the query after every hop, then its final share."""
+    """For each mention of a candidate: its attention and the query's in every hop, then its final share."""
     seen, example = prediction.attention, prediction.example
     if seen is None:
         way_out = "answer the question one by one, with a reader that has attention to show (docs/readers.md)"
@@ -94,7 +94,7 @@ def _maps(figure: "Figure", panels: Any, seen: Attention, shown: list[Mention]) 
     words = [_short("____" if word == PLACEHOLDER else word) for word in seen.query]
     for number, (panel, value) in enumerate(zip(panels, values, strict=True), 1):
         image = panel.imshow(value, aspect="auto", cmap="Blues", vmin=0, vmax=top, interpolation="nearest")
-        panel.set_title(f"hop {number}, over the query", fontsize=9)
+        panel.set_title(f"hop {number}, with the query", fontsize=9)
         panel.set_xticks(range(len(words)), words, rotation=90, fontsize=7)
         panel.tick_params(length=0)
     if values:

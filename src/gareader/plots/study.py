@@ -14,8 +14,12 @@ if TYPE_CHECKING:
 MARKERS = "osD^vP*"
 
 
-def study_picture(study: Study, results: Sequence[Result], part: str = "validation") -> "Figure":
-    """A panel for each corpus; with several shares of the training questions, a line for each reader."""
+def study_picture(study: Study, results: Sequence[Result]) -> "Figure":
+    """A panel for each corpus; with several shares of the training questions, a line for each reader.
+
+    Accuracies are of the test questions where every corpus has some, else of the validation questions.
+    """
+    part = "test" if all("test" in study.parts(corpus) for corpus in study.corpora) else "validation"
     corpora = [name for name in study.corpora if any(r.corpus == name and part in r.parts for r in results)]
     if not corpora:
         raise GareaderError(f"the study has no result on {part} questions yet; run it first")

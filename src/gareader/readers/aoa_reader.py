@@ -6,13 +6,12 @@ Attention-over-Attention Neural Networks for Reading Comprehension. ACL 2017.
 B examples, D document tokens, Q query tokens, C candidates, E token embedding, H GRU units per direction.
 
 The loss is −log P(answer) with s over all words of the document, as in the paper (`mass_loss`); predictions are
-renormalised over the candidates, which changes no arg-max. As attention of the only hop stands α: its columns, not its
-rows, sum to 1.
+renormalised over the candidates, which changes no arg-max. As attention of the only hop stands β.
 
 Departures: no N-best re-ranking. Document and query have a Bi-GRU each (programs differ; the paper shares the word
 vectors). The query stands between @begin and @end. Word vectors start normal, with the deviation of the paper's uniform
 ±0.05, and a word outside the table has a vector of its own from its spelling. All matrices of the GRUs, whose reset
-gate acts before the product, begin orthogonal: the paper does not say which.
+gate acts before the product, begin orthogonal: the paper does not say which. Dropout falls on every token anew.
 """
 
 from dataclasses import dataclass
@@ -74,7 +73,7 @@ class AoAReader(nn.Module):
             orthogonal_(gru.recurrent_weight, generator)
 
     def forward(self, batch: Batch, *, attention: bool = False) -> PointerOutput:
-        """Log-probabilities of the candidates; with `attention`, also α and s."""
+        """Log-probabilities of the candidates; with `attention`, also β and s."""
         tokens = self.embed(batch.types)  # (types, E)
         document = self.dropout(functional.embedding(batch.document, tokens))  # (B, D, E)
         query = self.dropout(functional.embedding(batch.query, tokens))  # (B, Q, E)
@@ -95,6 +94,6 @@ class AoAReader(nn.Module):
         if not attention:
             return PointerOutput(log_probabilities, log_mass=log_mass)
         real = batch.document_mask.unsqueeze(2) & on_query  # (B, D, Q)
-        alpha = log_alpha.masked_fill(~real, -torch.inf).exp()  # (B, D, Q)  α
+        beta = log_beta.masked_fill(~real, -torch.inf).exp()  # (B, D, Q)  β
         pointer = log_pointer.masked_fill(~batch.document_mask, -torch.inf).exp()  # (B, D)  s
-        return PointerOutput(log_probabilities, (alpha,), pointer, log_mass)
+        return PointerOutput(log_probabilities, (beta,), pointer, log_mass)

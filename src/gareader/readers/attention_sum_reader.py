@@ -11,7 +11,8 @@ are renormalised over the candidates, which changes no arg-max.
 Departures: the query stands between @begin and @end. Word vectors start normal, with the deviation of the paper's
 uniform ±0.1, and a word outside the table has a vector of its own from its spelling, not that of UNK. The paper drops
 nothing; where dropout is asked for, it falls on the word vectors, on one word of a batch the same wherever it stands.
-Of the variants of the authors' program, neither the query around the document nor the weighted attention is here.
+A gradient that is not finite stops the training, where the authors' program removes it; that sorts by length in pools
+of 10 batches, not of 64. Of its variants, neither the query around the document nor the weighted attention is here.
 """
 
 from dataclasses import dataclass

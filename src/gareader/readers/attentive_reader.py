@@ -8,10 +8,13 @@ B examples, D document tokens, Q query tokens, C candidates, E token embedding, 
 Where it departs from the paper, or the paper leaves a choice:
 
 - The softmax of the answer, in the loss too, is over the candidates that the document has, not over all words.
+- A candidate of several words scores the mean of its words' rows; words outside the vocabulary share a row of W, which
+  training never moves (see `AnswerWords`).
+- The query stands between @begin and @end.
 - The LSTMs have neither peepholes nor an output layer of their own: y(t) is their state.
 - m has 100 units, and g as many as r and u have: the paper gives neither width.
 - Dropout falls on the states of both LSTMs.
-- First weights are normal with deviation 0.1, biases zero: the paper does not say.
+- First weights are normal with deviation 0.1, word vectors with deviation 1, biases zero: the paper does not say.
 - The paper's corpora hide entities behind marks that are permuted anew: `data.anonymity = "permuted"`.
 
 It attends to the document alone, with the query as one vector, so there is a document attention and no hop attention.
@@ -35,7 +38,10 @@ from gareader.readers.output import ReaderOutput
 
 @dataclass(frozen=True)
 class AttentiveConfig:
-    """Settings of an Attentive Reader; the defaults are from the paper's grid, as known to work on CNN."""
+    """Settings of an Attentive Reader; the defaults are sizes and dropout of one that is known to work on CNN.
+
+    That one has no layer g and leaves the backward states in the order in which they were read.
+    """
 
     hidden: int = 256
     """H, LSTM units per direction."""

@@ -8,11 +8,15 @@ B examples, T tokens of document, delimiter and query, C candidates, E token emb
 Where it departs from the paper, or the paper leaves a choice:
 
 - The softmax of the answer, in the loss too, is over the candidates that the document has, not over all words.
+- A candidate of several words scores the mean of its words' rows; words outside the vocabulary share a row of W, which
+  training never moves (see `AnswerWords`).
+- The query stands between @begin and @end.
 - The peepholes W_kci, W_kcf and W_kco are diagonal, as those of the LSTM that the paper takes up (Graves 2012).
 - The forget gate sees x(t) and not x'(t, k), as the paper prints it; x'(t, 1) is x(t); y'(t, k) has H units.
 - The delimiter ||| is a learned vector; states begin at zero.
 - Dropout falls on the states h(t, k) on their way to y'(t, k), not on their way to the next step.
-- First weights are normal with deviation 0.1, biases zero: the paper does not say.
+- First weights are normal with deviation 0.1, word vectors and delimiter with deviation 1, biases zero: the paper does
+  not say.
 - The paper's corpora hide entities behind marks that are permuted anew: `data.anonymity = "permuted"`.
 
 It has no attention to show.
@@ -30,13 +34,16 @@ from gareader.config import at_least_one, less_than_one, positive
 from gareader.nn.answer_words import AnswerWords
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
-from gareader.nn.lstm_loop import lstm_loop
+from gareader.nn.lstm_loop import LSTMLoop
 from gareader.readers.output import ReaderOutput
 
 
 @dataclass(frozen=True)
 class DeepLSTMConfig:
-    """Settings of a Deep LSTM Reader; the defaults are from the paper's grid, as known to work on CNN."""
+    """Settings of a Deep LSTM Reader; the defaults are sizes and dropout of one that is known to work on CNN.
+
+    That one reads the query first and begins with weights of deviation 0.01.
+    """
 
     hidden: int = 256
     """H, units of each layer."""
@@ -120,6 +127,7 @@ class PeepholeLSTM(nn.Module):
         self.recurrent_weight = weight(hidden, 4 * hidden)  # W_khf, W_khi, W_khc, W_kho
         self.peepholes = weight(3, hidden)  # W_kcf, W_kci, W_kco
         self.bias = nn.Parameter(torch.zeros(4 * hidden))
+        self.loop = LSTMLoop()
         self.output_weight = weight(hidden, hidden)  # W_ky
         self.output_bias = nn.Parameter(torch.zeros(hidden))  # b_ky
 
@@ -132,4 +140,5 @@ class PeepholeLSTM(nn.Module):
         steps = functional.embedding(text, tokens @ self.input_weight + self.bias)  # (T, B, 4H), of each word once
         if below is not None and self.below_weight is not None:
             steps = steps + functional.pad(below @ self.below_weight, (hidden, 0))  # none of it for the forget gate
-        return lstm_loop(steps, self.recurrent_weight, self.peepholes)[0]
+        states, _ = self.loop(steps, self.recurrent_weight, self.peepholes)
+        return states

@@ -12,8 +12,11 @@ its name. A word that several candidates share reads as the mean of their states
 quotation marks, and stand between @begin and @end as the query does; those without an entity leave no trace. Every
 question reads its document anew. An entity's mentions in one sentence are averaged; the authors' program leaves the
 first of several out of that sum. Linear maps have the biases of the authors' program except those that cancel in a
-softmax or stand beside another, and begin uniform with the deviation of its normal ones. The attention is to
-contexts of an entity, not to words: no attention is shown. The loss is −log Pr(answer) over the entities.
+softmax or stand beside another, and begin uniform with the deviation of its normal ones. Word vectors begin normal with
+the deviation of its uniform ones; with pretrained vectors, which it halves (`word_scale = 0.5`), marks and words that
+have none begin with deviation 0.5, not 0.029. Dropout falls on one word of a batch the same wherever it stands, not on
+first states. Documents with 99 entities or more are kept. The attention is to contexts of an entity, not to words: no
+attention is shown. The loss is −log Pr(answer) over the entities.
 """
 
 from dataclasses import dataclass
@@ -89,7 +92,7 @@ class DERReader(nn.Module):
         present = batch.occurrence.any(dim=2)  # (B, C)
         state, contexts, seen = self.read(batch, vectors, tokens)  # (B, C, E)  s_e; (B, C, S+1, E)  d_e,j; (B, C, S+1)
 
-        mentions = query_mentions(batch) & present.unsqueeze(2)  # (B, C, Q)
+        mentions = where(batch, batch.query, batch.query_mask) & present.unsqueeze(2)  # (B, C, Q)
         query = with_entities(tokens[batch.query], self.asked_mention(state), mentions)  # (B, Q, E)
         states = self.query_lstm(query, batch.query_mask)  # (B, Q, 2H)
         ends = final_states(states, batch.query_mask)  # (B, 2H)
@@ -132,10 +135,10 @@ def with_entities(tokens: Tensor, entities: Tensor, mentions: Tensor) -> Tensor:
     return torch.where(mentions.any(dim=1).unsqueeze(-1), share.transpose(1, 2) @ entities, tokens)
 
 
-def query_mentions(batch: Batch) -> Tensor:
-    """Which query words are words of each candidate: (B, C, Q)."""
-    same = batch.query[:, None, :, None] == batch.candidates[:, :, None, :]  # (B, C, Q, W)
-    return (same & batch.candidates_mask.unsqueeze(2)).any(dim=3) & batch.query_mask.unsqueeze(1)
+def where(batch: Batch, words: Tensor, mask: Tensor) -> Tensor:
+    """Which words of a text (B, T) are words, or the mark, of each candidate: (B, C, T)."""
+    same = words[:, None, :, None] == batch.candidates[:, :, None, :]  # (B, C, T, W)
+    return (same & batch.candidates_mask.unsqueeze(2)).any(dim=3) & mask.unsqueeze(1)
 
 
 def at_start(mask: Tensor) -> Tensor:
@@ -152,6 +155,7 @@ def wrapped_sentences(batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
     step = torch.arange(words.shape[2], device=words.device)
     begin, end = batch.query[:, :1], at_position(batch.query, batch.query_mask.sum(dim=1) - 1).unsqueeze(1)
     words = torch.where(step == 0, begin.unsqueeze(2), torch.where(step == length + 1, end.unsqueeze(2), words))
-    everywhere = flat.unsqueeze(1).expand(-1, batch.occurrence.shape[1], -1)  # (B, C, S·L)
-    mentions = batch.occurrence.gather(2, everywhere).view(*everywhere.shape[:2], *places.shape[1:]) & real.unsqueeze(1)
+    here = where(batch, batch.document, batch.document_mask)  # (B, C, D)
+    everywhere = flat.unsqueeze(1).expand(-1, here.shape[1], -1)  # (B, C, S·L)
+    mentions = here.gather(2, everywhere).view(*everywhere.shape[:2], *places.shape[1:]) & real.unsqueeze(1)
     return words, (step <= length + 1) & (length > 0), functional.pad(mentions, (1, 1))

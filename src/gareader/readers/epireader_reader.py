@@ -8,17 +8,19 @@ F filters, N sentence states, K candidates that the Extractor hands on.
 
 The Extractor's p is a softmax over the whole document and L_E = −log p(answer). The Reasoner reads a hypothesis for
 every candidate, so that the forward pass needs no answer: which K count is decided for the prediction by p alone, and
-in the loss with the answer in the place of the last where it is not among them. Candidates that are equally probable
-count as one of K.
+in the loss with the answer in the place of the last where it is not among them. Candidates that are as probable as the
+last of the K count with it.
 
 Departures: a candidate beyond the K keeps its share of p times 1e-6, so that no word of the document is impossible.
 A candidate of several words is the mean of their vectors. Sentences end at . ! ? even inside quotation marks, and a
 convolution sees zeros beyond their edges, so that sentences of one or two words have features too. The query keeps its
 marks @begin and @end. The Reasoner's output has no bias: it would cancel in the softmax. The paper drops nothing; where
-dropout is asked for, it falls on the word vectors. There is no attention to query words, so `hop_attention` stays
-empty; `document_attention` is the Extractor's. All GRUs have the cell with the reset gate before the
-product, as the AS Reader's; the one over sentences runs forwards only. Filters, R and w begin as Glorot's uniform. The
-paper's penalty on squared weights is left out.
+dropout is asked for, it falls on the word vectors, on one word of a batch the same wherever it stands. There is no
+attention to query words, so `hop_attention` stays empty; `document_attention` is the Extractor's. All GRUs have the
+cell with the reset gate before the product, as the AS Reader's; the one over sentences runs forwards only. Word vectors
+start normal, with the deviation of the paper's uniform ±0.05, and a word outside the table has a vector of its own from
+its spelling. Filters, R and w begin as Glorot's uniform. The penalty on squared weights is left out: the sources
+disagree about its strength.
 """
 
 from dataclasses import dataclass
@@ -111,8 +113,9 @@ class EpiReader(nn.Module):
         for gru in (self.document_gru, self.query_gru):
             orthogonal_(gru.recurrent_weight, generator)
         # The sentence filters are E + 2 high: a word, its fit with the query, and its fit with the candidate.
-        self.sentence_filters = Projection(3 * (E + 1), F, bias=True, generator=generator)
-        self.candidate_filters = Projection(3, F, generator=generator)
+        bound = (6 / (3 * (E + 2) + F)) ** 0.5  # they are one filter, in two parts
+        self.sentence_filters = Projection(3 * (E + 1), F, bias=True, bound=bound, generator=generator)
+        self.candidate_filters = Projection(3, F, bound=bound, generator=generator)
         self.hypothesis_filters = Projection(3 * E, F, bias=True, generator=generator)
         self.similarity = Projection(F, F, generator=generator)  # R
         self.sentence_gru = GRUStep(1 + 2 * F, N, generator=generator)

@@ -8,14 +8,18 @@ B examples, D document tokens, Q query tokens, C candidates, E token embedding, 
 Where it departs from the paper, or the paper leaves a choice:
 
 - The softmax of the answer, in the loss too, is over the candidates that the document has, not over all words.
+- A candidate of several words scores the mean of its words' rows; words outside the vocabulary share a row of W, which
+  training never moves (see `AnswerWords`).
+- The query stands between @begin and @end, which have looks of their own: two more.
 - The LSTMs have neither peepholes nor an output layer of their own: y(t) is their state.
 - m has 100 units, and g as many as r and u have: the paper gives neither width.
 - Dropout falls on the states of both LSTMs.
-- First weights, r(0) among them, are normal with deviation 0.1, biases zero: the paper does not say.
+- First weights, r(0) among them, are normal with deviation 0.1, word vectors with deviation 1, biases zero: the paper
+  does not say.
 - The paper's corpora hide entities behind marks that are permuted anew: `data.anonymity = "permuted"`.
 
 Its one hop of attention is s(i, t), what query token i makes of document token t: here it is the document that sums to
-one, for each query token. The document attention is that of the last query token.
+one, for each query token. The document attention is that of the last one, @end.
 """
 
 from dataclasses import dataclass

@@ -15,9 +15,11 @@ Departures, and choices where the paper leaves one:
 - The softmax is over the distinct words of the question (of its document, query and candidates), not over the whole
   vocabulary, in training and in answering: a word is compared with those that the question has. Over the vocabulary an
   update would take a hundred times the work; over the words of the batch an answer would depend on its neighbours.
-- Words outside the vocabulary share one row of the softmax.
+- Words outside the vocabulary share one row of the softmax, which training never moves: all words of the training and
+  validation questions are inside. Those that only the validation questions have keep their first, random rows.
 - The model is trained on documents and filled-in queries, each from a state of zeros, not on running books.
-- One layer; first weights uniform in ±1/√H, biases zero but for the forget gate's, which is 1. One bias per gate.
+- One layer; first weights uniform in ±1/√H, word vectors normal with deviation 1, biases zero but for the forget
+  gate's, which is 1. One bias per gate.
 - No dropout unless it is set; it falls on what goes into the LSTM and on what comes out.
 - The marks @begin and @end of the query are words like others: the first parts it from the document.
 """
@@ -33,7 +35,7 @@ from gareader.config import at_least_one, less_than_one
 from gareader.nn.attention import masked_log_softmax
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
-from gareader.nn.lstm_loop import State, lstm_loop
+from gareader.nn.lstm_loop import LSTMLoop, State
 from gareader.readers.output import ReaderOutput
 
 
@@ -79,6 +81,7 @@ class LSTMLanguageModelReader(nn.Module):
         self.config = config
         self.embed = TokenEmbedding(words, None, update_words=config.update_words)
         self.dropout = Dropout(config.dropout)
+        self.loop = LSTMLoop()
         bound = config.hidden**-0.5
         self.input_weight, self.recurrent_weight, self.output = (
             nn.Parameter(torch.empty(shape).uniform_(-bound, bound, generator=generator))
@@ -115,7 +118,7 @@ class LSTMLanguageModelReader(nn.Module):
     def read(self, values: Tensor, mask: Tensor, state: State | None = None) -> tuple[Tensor, State]:
         """(N, T, E), (N, T) → the state after each word (N, T, H), and after the last with its cell: (N, H) each."""
         steps = self.dropout(values).transpose(0, 1) @ self.input_weight + self.bias  # (T, N, 4H)
-        states, cells = lstm_loop(steps, self.recurrent_weight, state=state)  # (T, N, H) each
+        states, cells = self.loop(steps, self.recurrent_weight, state=state)  # (T, N, H) each
         end = mask.sum(dim=1) - 1, torch.arange(len(mask), device=mask.device)
         return states.transpose(0, 1), (states[end], cells[end])
 

@@ -10,8 +10,9 @@ slice. Beyond the edges of a text a window holds zeros; sentences do not bound i
 @end. A window that is centred on a word of two candidates counts for both, and Pr(c|d,q) is renormalised over the
 candidates. Training sees the cross-entropy over the windows of all candidates (see `window_loss`); its update is the
 mean over a batch, where the paper takes one example at a time. Left out: the time feature, ensembles, and dropping
-candidates that the query names. The paper has no dropout; here it falls on the word vectors. First vectors are normal;
-the paper does not give their size. There is no attention to the query, so `hop_attention` stays empty.
+candidates that the query names. The paper has no dropout; where it is asked for, it falls on the word vectors, on one
+word of a batch the same wherever it stands. First vectors are normal; the paper does not give their size. There is no
+attention to the query, so `hop_attention` stays empty.
 """
 
 from dataclasses import dataclass
@@ -38,7 +39,7 @@ class MemoryConfig:
     window: int = 5
     """b, the words of a window; its middle is the candidate, or the blank."""
     hidden: int = 300
-    """p, numbers of an embedding; word vectors must be b·p wide, and where they are narrower p is what they have."""
+    """p, numbers of an embedding; where word vectors are narrower than b·p, a b-th of their width, rounded down."""
     dropout: float = 0.0
     """Share of the word vectors' numbers that is dropped in training."""
     word_scale: float = 0.1

@@ -15,7 +15,8 @@ class ReaderOutput:
     log_probabilities: Tensor
     """(B, C): log Pr(c|d,q); −inf for a candidate that is not in the document."""
     hop_attention: tuple[Tensor, ...] = ()
-    """(B, D, Q) for each hop that attends to the query: the weight document token i gives to each query token."""
+    """(B, D, Q) for each hop: the weight document token i gives to each query token, or, where a reader says so, each
+    query token to document token i."""
     document_attention: Tensor | None = None
     """(B, D): the final attention s over the document."""
 

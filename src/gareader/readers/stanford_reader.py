@@ -12,6 +12,8 @@ Where it departs from the paper and its published program, or they leave a choic
   probabilities off 0 and 1, here they stay logarithms.
 - Entities are numbered by first occurrence with `data.anonymity = "ordered"`, and the rows of W_a are words, those of
   the marks @entityN among them: without anonymity each candidate's own word is its label.
+- A candidate of several words scores the mean of its words' rows; words outside the vocabulary share a row of W_a,
+  which training never moves (see `AnswerWords`). The query stands between @begin and @end.
 - All words of the corpus have vectors, not the first 50,000; a word without a pretrained vector begins with a normal
   one, not with one within ±0.01.
 - Dropout falls on the input of each GRU, one mask for both directions; the program draws one for each.

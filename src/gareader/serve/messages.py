@@ -50,7 +50,8 @@ class Seen(BaseModel):
         list[list[int]], Field(description="For each candidate, in the order of the ranking, where it stands.")
     ]
     hops: Annotated[
-        list[list[list[float]]], Field(description="For each hop and document word, its attention over the query.")
+        list[list[list[float]]],
+        Field(description="For each hop and document word, its attention with each word of the query."),
     ]
     final: Annotated[list[float], Field(description="The final attention over the document.")]
 

@@ -17,7 +17,8 @@ PARTS = ("validation", "test")
 _KEYS = {"title", "against", "seeds", "fractions", "set", "corpora", "rows"}
 _DATA_KEYS = ("train", "validation", "vectors")
 _CORPUS_KEYS = {*_DATA_KEYS, "test"}
-_ROW_KEYS = {"config", "baseline", "published", "set", "on"}
+_ROW_KEYS = {"config", "baseline", "published", "against", "set", "on"}
+_NOT_OF_A_BASELINE = ("config", "set", "on")
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,8 @@ class Study:
     """The files of each corpus: train, validation, maybe test."""
     published: dict[str, dict[str, list[float | None]]] = field(default_factory=dict)
     """Of each row and corpus the accuracy in percent on validation and test, as published."""
-    against: str | None = None
-    """The row that the others are compared with."""
+    against: dict[str, str] = field(default_factory=dict)
+    """Of a row the one that it is compared with."""
 
     @classmethod
     def load(cls, path: Path | str) -> "Study":
@@ -59,9 +60,7 @@ class Study:
         _known(table, _KEYS, "")
         corpora = {name: _corpus(name, value) for name, value in _tables(table, "corpora").items()}
         rows = _tables(table, "rows")
-        against = str(table["against"]) if "against" in table else None
-        if against is not None and against not in rows:
-            raise ConfigError(f"against = {against!r} is no row; {did_you_mean(against, rows)}")
+        against = {row: _against(row, settings, table, rows) for row, settings in rows.items()}
         seeds, fractions = _numbers(table, "seeds", [1], int), _numbers(table, "fractions", [1.0], float)
         trials = [
             trial
@@ -72,7 +71,8 @@ class Study:
         if twice := {key for key in keys if keys.count(key) > 1}:
             raise ConfigError(f"two rows or corpora have names that look alike as files: {', '.join(sorted(twice))}")
         published = {row: _published(row, settings, corpora) for row, settings in rows.items()}
-        return cls(str(table.get("title", Path(path).stem)), trials, corpora, published, against)
+        compared = {row: other for row, other in against.items() if other not in (None, row)}
+        return cls(str(table.get("title", Path(path).stem)), trials, corpora, published, compared)
 
     def parts(self, corpus: str) -> list[str]:
         """The parts of a corpus that every reader answers."""
@@ -93,6 +93,8 @@ def _trials(
     _known(settings, _ROW_KEYS, where)
     for_row, on = _table(settings, "set", where), _by_corpus(settings, "on", where, corpora)
     if "baseline" in settings:
+        if useless := [key for key in _NOT_OF_A_BASELINE if key in settings]:
+            raise ConfigError(f"{where}{useless[0]} means nothing for a baseline; remove it")
         baseline = str(settings["baseline"])
         if baseline not in BASELINES:
             raise ConfigError(f"{where}baseline = {baseline!r} is not known; {did_you_mean(baseline, BASELINES)}")
@@ -162,6 +164,13 @@ def _corpus(name: str, settings: Mapping[str, Any]) -> dict[str, str]:
         if key not in settings:
             raise ConfigError(f"corpora.{name}.{key} is missing")
     return {key: str(value) for key, value in settings.items()}
+
+
+def _against(row: str, settings: Mapping[str, Any], table: Table, rows: Mapping[str, Any]) -> str | None:
+    where, found = (f"rows.{row}.", settings["against"]) if "against" in settings else ("", table.get("against"))
+    if found is not None and found not in rows:
+        raise ConfigError(f"{where}against = {found!r} is no row; {did_you_mean(str(found), rows)}")
+    return found
 
 
 def _published(row: str, settings: Mapping[str, Any], corpora: Mapping[str, Any]) -> dict[str, list[float | None]]:

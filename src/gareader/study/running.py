@@ -35,7 +35,13 @@ class Studio:
     def results(self) -> dict[str, Result]:
         """The results so far of the trials that the study has now, by their keys."""
         found = read_results(self.folder)
-        return {trial.key: found[trial.key] for trial in self.study.trials if trial.key in found}
+        return {
+            trial.key: replace(
+                found[trial.key], row=trial.row, corpus=trial.corpus
+            )  # a name may be written otherwise now
+            for trial in self.study.trials
+            if trial.key in found
+        }
 
     def waiting(self) -> list[Trial]:
         """The trials that have no result yet, or not of every part; one done otherwise than now is an error."""
@@ -47,6 +53,12 @@ class Studio:
                     f"choose another --out, or {self.to_do_again(trial)}"
                 )
         return [trial for trial in self.study.trials if trial.key not in done or self.missing(done[trial.key])]
+
+    def absent(self, trials: Iterable[Trial]) -> list[str]:
+        """Files of the trials that are not there."""
+        named = {file for trial in trials for key, file in self.study.corpora[trial.corpus].items() if key != "vectors"}
+        named |= {trial.experiment.data.vectors or "" for trial in trials if trial.experiment}
+        return sorted(file for file in named if file and "://" not in file and not Path(file).exists())
 
     def changed(self, trial: Trial, result: Result) -> list[str]:
         """What is not as it was for the result; what the result does not tell counts as the same."""
@@ -112,7 +124,10 @@ class Studio:
             predictions = list(answer(self.watch(examples, f"{trial.row}: {trial.corpus}, {part}")))
             with written_whole(self.predictions(trial.key, part)) as out:
                 out.writelines(json.dumps(prediction_record(each), ensure_ascii=False) + "\n" for each in predictions)
-            parts[part] = {"file": file, **asdict(evaluate(predictions))}
+            report = asdict(evaluate(predictions))
+            if trial.baseline:  # it chooses; it gives no probabilities
+                report = {name: report[name] for name in ("examples", "correct", "accuracy", "interval")}
+            parts[part] = {"file": file, **report}
         append_result(self.folder, replace(result, parts=parts))
 
     def answerer(self, trial: Trial) -> Callable[[Iterable[Example]], Iterable[Prediction]]:

@@ -15,7 +15,7 @@ COSTS = ("weights", "questions read", "minutes")
 def markdown(study: Study, results: dict[str, Result], predictions: Callable[[str, str], Path]) -> str:
     """A row for each reader and fraction, three columns for each corpus and part."""
     columns = [(corpus, part) for corpus in study.corpora for part in study.parts(corpus)]
-    p_values = _p_values(study, results, predictions, columns)
+    p_values = _p_values(study, results, predictions)
     fractions = sorted({trial.fraction for trial in study.trials if trial.experiment})
     head = ["", *(["share"] if len(fractions) > 1 else [])]
     for corpus, part in columns:
@@ -35,10 +35,12 @@ def markdown(study: Study, results: dict[str, Result], predictions: Callable[[st
         "",
         "Accuracy in percent with its 95 % Wilson interval; of several seeds the mean, and the least and most.",
     ]
+    if any(result.settings for result in results.values()):
+        lines.append("Questions read and minutes are of training, the mean over corpora and seeds; weights the most.")
     if study.against:
         lines.append(
-            f"p: exact one-sided McNemar test whether “{study.against}” is better, the first seed of each; adjusted by "
-            "Holm’s method for all rows of a column with the same share."
+            f"p: exact one-sided McNemar test whether {_better(study.against)}, the first seed of each; adjusted by "
+            "Holm’s method for all rows of a column that are compared with the same row and share."
         )
     return "\n".join(lines) + "\n"
 
@@ -58,8 +60,16 @@ def _accuracy(found: list[Result], part: str) -> str:
     return f"{fmean(shares):.1f} ({min(shares):.1f} to {max(shares):.1f})"
 
 
+def _better(against: dict[str, str]) -> str:
+    """What is tested."""
+    chosen = {other: [row for row in against if against[row] == other] for other in against.values()}
+    if len(chosen) == 1:
+        return f"“{next(iter(chosen))}” is better"
+    return " and ".join(f"“{other}” is better than “{'”, “'.join(rows)}”" for other, rows in chosen.items())
+
+
 def _costs(found: list[Result]) -> list[str]:
-    """Weights that are trained, and of several seeds the mean of questions read in training and of its minutes."""
+    """Weights that are trained, questions read in training, and its minutes."""
     trained = [result for result in found if result.settings]
     if not trained:
         return ["–"] * len(COSTS)
@@ -68,31 +78,31 @@ def _costs(found: list[Result]) -> list[str]:
 
 
 def _p_values(
-    study: Study, results: dict[str, Result], predictions: Callable[[str, str], Path], columns: list[tuple[str, str]]
+    study: Study, results: dict[str, Result], predictions: Callable[[str, str], Path]
 ) -> dict[tuple[str, float, str, str], str]:
-    """Whether the chosen row is better than each other row, on the same questions and with the same share.
+    """Whether the row that each is compared with is better, on the same questions and with the same share.
 
-    A baseline, which has none, is compared with the largest share of the chosen row, or with each if it is chosen.
+    A baseline, which has none, is compared with the largest share of its row, and every share with a baseline.
     """
     found: dict[tuple[str, float, str, str], str] = {}
     first = {(r.row, r.fraction, r.corpus): r for r in sorted(results.values(), key=lambda r: -r.seed)}
-    shares = {trial.fraction for trial in study.trials if trial.row == study.against}
-    rivals: dict[tuple[str, float], list[Result]] = {}
+    rivals: dict[str, list[Result]] = {}  # of the chosen row's result
     for (row, fraction, corpus), result in first.items():
-        if row != study.against:
-            share = fraction if fraction in shares else max(shares, default=0.0)
-            rivals.setdefault((corpus, share), []).append(result)
-    for corpus, part in columns:
-        for share in shares:
-            chosen = first.get((study.against or "", share, corpus))
-            ours = chosen and _outcomes(predictions(chosen.key, part))
-            if not ours:
+        chosen = study.against.get(row)
+        shares = {share for name, share, where in first if (name, where) == (chosen, corpus)}
+        if chosen and shares:
+            key = first[chosen, fraction if fraction in shares else max(shares), corpus].key
+            rivals.setdefault(key, []).append(result)
+    for key, mine in rivals.items():
+        for part in study.parts(results[key].corpus):
+            ours = _outcomes(predictions(key, part))
+            if ours is None:
                 continue
-            others = [(r, _outcomes(predictions(r.key, part))) for r in rivals.get((corpus, share), [])]
-            same = [(r, theirs) for r, theirs in others if theirs and theirs.correct.keys() == ours.correct.keys()]
+            answered = [(rival, _outcomes(predictions(rival.key, part))) for rival in mine]
+            same = [(r, theirs) for r, theirs in answered if theirs and theirs.correct.keys() == ours.correct.keys()]
             comparisons = compare_with_readers(ours, [theirs for _, theirs in same])
             for (rival, _), comparison in zip(same, comparisons, strict=True):
-                found[rival.row, rival.fraction, corpus, part] = f"{comparison.p_value:.2g}"
+                found[rival.row, rival.fraction, rival.corpus, part] = f"{comparison.p_value:.2g}"
     return found
 
 

@@ -102,16 +102,16 @@ function paint() {
   const gap = seen.query.indexOf(PLACEHOLDER);
   let storyShares = hop ? hop.map((row) => row[gap]) : normal(seen.final);
   let queryShares = seen.query.map((_, place) => (place === gap ? 0.5 : 0));
-  let hint = hop ? `Which words of the story look at the blank after hop ${state.hop + 1}; point at a word of story or query for others.` : "The final attention, from the blank to the story.";
+  let hint = hop ? `Which words of the story go with the blank in hop ${state.hop + 1}; point at a word of story or query for others.` : "The final attention, from the blank to the story.";
   if (state.held && lastHop) {
     const number = (state.hop === null ? seen.hops.length - 1 : state.hop) + 1;
     if ("story" in state.held) {
       queryShares = lastHop[state.held.story];
-      hint = `What “${shown(seen.document[state.held.story])}” looks at in the query after hop ${number}.`;
+      hint = `What “${shown(seen.document[state.held.story])}” goes with in the query, in hop ${number}.`;
     } else {
       storyShares = lastHop.map((row) => row[state.held.query]);
       queryShares = seen.query.map((_, place) => (place === state.held.query ? 0.5 : 0));
-      hint = `Which words of the story look at “${shown(seen.query[state.held.query])}” after hop ${number}.`;
+      hint = `Which words of the story go with “${shown(seen.query[state.held.query])}” in hop ${number}.`;
     }
   }
   story.forEach((element, place) => colour(element, storyShares[place] || 0));
