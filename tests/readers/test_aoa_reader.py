@@ -8,14 +8,14 @@ import reference
 from gareader.errors import ConfigError
 from gareader.readers.aoa_reader import AoAConfig, AoAReader
 from gareader.readers.output import mass_loss
-from readers.questions import QUESTIONS, assert_points, build, gradients_are_right, numbers, vectors, wrapped
+from readers.questions import QUESTIONS, WIDTH, assert_points, build, gradients_are_right, numbers, vectors, wrapped
 
 SCALE = 0.6
 CONFIG = AoAConfig(hidden=3, dropout=0.0, word_scale=SCALE)
 
 
 def attention(reader, question):
-    """α and s = α β̄, from the matching M, one number at a time."""
+    """β and s = α β̄, from the matching M, one number at a time."""
     h_doc = reference.bigru(vectors(reader, question.document, SCALE), *reference.gru_parameters(reader.document_gru))
     h_query = reference.bigru(vectors(reader, wrapped(question), SCALE), *reference.gru_parameters(reader.query_gru))
     d, q = len(h_doc), len(h_query)
@@ -26,7 +26,7 @@ def attention(reader, question):
     for i in range(d):
         beta[i, :] = reference.softmax(M[i, :])
     beta_bar = sum(beta[i, :] for i in range(d)) / d
-    return alpha, alpha @ beta_bar
+    return beta, alpha @ beta_bar
 
 
 def test_equals_the_paper():
@@ -34,11 +34,12 @@ def test_equals_the_paper():
     output = reader(collator(QUESTIONS), attention=True)
     (hop,) = output.hop_attention
     for b, question in enumerate(QUESTIONS):
-        alpha, s = attention(reader, question)
+        beta, s = attention(reader, question)
         assert s.sum() == pytest.approx(1)
         assert_points(output, b, s)
-        np.testing.assert_allclose(numbers(hop[b, : alpha.shape[0], : alpha.shape[1]]), alpha, rtol=1e-9)
-        assert hop[b].sum().item() == pytest.approx(alpha.shape[1])  # nothing beyond the real words
+        np.testing.assert_allclose(numbers(hop[b, : beta.shape[0], : beta.shape[1]]), beta, rtol=1e-9)
+        np.testing.assert_allclose(beta.sum(axis=1), 1)
+        assert hop[b].sum().item() == pytest.approx(beta.shape[0])  # nothing beyond the real words
 
 
 def test_gradients():
@@ -59,7 +60,19 @@ def test_large_matches_do_no_harm():
     assert 100 < loss < torch.inf
     assert all(weight.grad.isfinite().all() for weight in reader.query_gru.parameters())
     torch.testing.assert_close(output.document_attention.sum(dim=1), torch.ones(2))
-    torch.testing.assert_close(output.hop_attention[0].sum(dim=1), batch.query_mask.float())
+    torch.testing.assert_close(output.hop_attention[0].sum(dim=2), batch.document_mask.float())
+
+
+def test_dropout_falls_on_every_token():
+    """With all tokens of both texts dropped, no word has a say."""
+    reader, collator = build(AoAReader, AoAConfig(hidden=3, dropout=0.9999))
+    batch, shapes = collator(QUESTIONS), []
+    reader.dropout.register_forward_hook(lambda layer, values, result: shapes.append(values[0].shape))
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        mass_loss(reader.train()(batch), batch).backward()
+    assert shapes == [(2, 13, WIDTH), (2, 9, WIDTH)]
+    assert (reader.embed.words.grad == 0).all()
 
 
 def test_attention_comes_on_request_only():

@@ -174,6 +174,45 @@ def test_gradients_of_the_whole_reader():
     assert torch.autograd.gradcheck(run, values, fast_mode=True)
 
 
+def test_what_dropout_falls_on():
+    """The characters, the inputs of every LSTM, and what the last layer sees; all of it where all is dropped."""
+    reader, collator = build(replace(CONFIG, dropout=0.99999))
+    widths = []
+
+    def note(layer, values, result):
+        assert (result == 0).all()
+        widths.append(values[0].shape[-1])
+
+    for layer in (reader.characters.dropout, reader.dropout):
+        layer.register_forward_hook(note)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        reader.train()(collator(QUESTIONS))
+    document = query = WIDTH + 100
+    assert widths == [8, document, query, 8 * 3, 2 * 3, 10 * 3]
+
+
+def test_first_weights():
+    """N(0, 0.1) for LSTMs and characters, Glorot's uniform for the other matrices, zero for biases."""
+    reader = BiDAFReader(BiDAFConfig(), torch.zeros(1, 100), 50, generator=torch.Generator().manual_seed(0))
+    fans = {
+        "characters.weight": 5 * (8 + 100),
+        "highway.0.weight": 200 + 200,
+        "highway.1.weight": 200 + 200,
+        "match": 3 + 200,
+        "point": 1 + 1000,
+    }
+    for name, weight in reader.named_parameters():
+        if "bias" in name:
+            assert (weight == 0).all()
+        elif name in fans:
+            bound = (6 / fans[name]) ** 0.5
+            assert 0.98 * bound < weight.abs().max() <= bound, name
+            assert weight.std().item() == pytest.approx(bound / 3**0.5, rel=0.1), name
+        elif name != "embed.words":
+            assert weight.std().item() == pytest.approx(0.1, rel=0.1), name
+
+
 def test_sizes_of_the_paper():
     reader = BiDAFReader(BiDAFConfig(), torch.zeros(1, 100), 50, generator=torch.Generator().manual_seed(0))
     assert reader.characters.table.shape == (50, 8)

@@ -79,7 +79,7 @@ def test_one_text_without_a_gap(query_first):
 
 
 def test_dropout_leaves_the_recurrence_alone():
-    """A reader of one layer with all states dropped on their way out answers from its biases alone."""
+    """A reader of two layers with all states dropped on their way out answers from its biases alone."""
     reader, collator = build("deep-lstm", layers=2, dropout=0.9999)
     batch = collator(QUESTIONS)
     tokens = torch.cat([reader.embed(batch.types), reader.delimiter])

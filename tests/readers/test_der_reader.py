@@ -10,6 +10,7 @@ import reference
 from gareader.batching import SPECIAL_WORDS, Collator
 from gareader.errors import ConfigError
 from gareader.examples import Example
+from gareader.readers import der_reader
 from gareader.readers.der_reader import DERConfig, DERReader
 from gareader.readers.output import answer_loss
 from gareader.vectors import random_vector
@@ -169,16 +170,48 @@ def test_states_begin_at_marks_where_candidates_hide():
 
 
 def test_dropout_falls_on_words_and_leaves_the_first_states():
-    reader, collator = build(replace(SMALL, dropout=0.5))
+    """With all words dropped, only those that an entity begins with have a say."""
+    reader, collator = build(replace(SMALL, dropout=0.9999))
     batch = collator(QUESTIONS)
-    vectors = reader.embed(batch.types)
-    torch.testing.assert_close(
-        reader.read(batch, vectors, vectors * 0)[1][:, :, 0], reader.read(batch, vectors, vectors)[1][:, :, 0]
-    )
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        dropped = reader.train()(batch).log_probabilities
-    assert not torch.equal(dropped, reader.eval()(batch).log_probabilities)
+        answer_loss(reader.train()(batch), batch).backward()
+    heard = reader.embed.words.grad.any(dim=1)
+    assert [word for word, h in zip(KNOWN, heard, strict=True) if h] == ["Mary", "Ann", "Tom"]
+
+
+def test_document_and_query_mention_the_same_where_candidates_hide(monkeypatch):
+    """By name Ann is two candidates, behind marks one: in both texts the same."""
+    reader, collator = build(anonymity="permuted", marks=6)
+    text = tuple("Mary Ann met Tom and Ann".split())
+    batch = collator([Example("1", text, (*text, "@placeholder"), (("Mary", "Ann"), ("Ann",), ("Tom",)), 0)])
+    mentioned, with_entities = [], der_reader.with_entities
+
+    def watched(tokens, entities, mentions):
+        mentioned.append(mentions)
+        return with_entities(tokens, entities, mentions)
+
+    monkeypatch.setattr(der_reader, "with_entities", watched)
+    reader(batch)
+    document, query = (mentions[..., : 1 + len(text)] for mentions in mentioned)
+    assert document.equal(query)
+    assert batch.occurrence.any(dim=2).all()
+    assert document.sum(dim=1).tolist() == [[0, 1, 1, 0, 1, 0, 1]]
+
+
+def test_first_weights():
+    generator = torch.Generator().manual_seed(0)
+    reader = DERReader(DERConfig(hidden=100), torch.randn(500, 20, generator=generator), 0, generator=generator)
+    assert reader.embed.words.std().item() == pytest.approx(0.05 / 3**0.5, rel=0.02)  # that of uniform ±0.05
+    for layer in (reader.sentence_lstm, reader.query_lstm):
+        for name, weight in layer.lstm.named_parameters():
+            expected = 0 if "bias" in name else (2 / (4 * 100 + 20)) ** 0.5
+            assert weight.std().item() == pytest.approx(expected, rel=0.05), name
+    assert reader.in_query.std().item() == pytest.approx((2 / 101) ** 0.5, rel=0.2)
+    for layer, fans in ((reader.context, 400 + 20), (reader.mention, 20 + 20), (reader.answer, 20 + 100)):
+        bound = (6 / fans) ** 0.5
+        assert 0.98 * bound < layer.weight.abs().max() <= bound
+        assert layer.bias is None or (layer.bias == 0).all()
 
 
 def test_gradients_of_the_whole_reader():

@@ -10,7 +10,7 @@ import reference
 from gareader.batching import SPECIAL_WORDS, Collator
 from gareader.errors import ConfigError
 from gareader.examples import Example
-from gareader.readers.epireader_reader import EpiReader, EpiReaderConfig, EpiReaderOutput, epireader_loss
+from gareader.readers.epireader_reader import EpiReader, EpiReaderConfig, EpiReaderOutput, epireader_loss, ranks
 from gareader.readers.output import mass_loss
 from gareader.vectors import random_vector
 from gareader.vocabulary import Alphabet, Vocabulary
@@ -180,6 +180,52 @@ def test_candidates_beyond_the_k_best_never_win():
     assert len(beyond) == 3
     assert got[beyond].max() < np.log(2e-6)
     assert got[kept].exp().sum().item() == pytest.approx(1, abs=1e-5)
+
+
+def test_candidates_as_probable_as_the_last_of_the_k_count_with_it():
+    """The same name in two orders has one probability, and here it is the second best."""
+    log_mass = torch.tensor([[0.3, 0.2, 0.2, 0.1, 0.1, 0.1]]).log()
+    assert ranks(log_mass).tolist() == [[0, 1, 1, 3, 3, 3]]
+    reader, collator = build(replace(SMALL, extracted=2))
+    batch = collator([replace(QUESTIONS[0], candidates=(("Tom", "Thumb"), ("did", "ran"), ("ran", "did"), ("met",)))])
+    output = reader(batch)
+    p = output.log_mass[0].exp()
+    assert p[0] > p[1] > p[3]
+    assert (output.log_probabilities[0] > np.log(1e-6)).tolist() == [True, True, True, False]
+
+
+def test_dropout_falls_on_every_word_once():
+    """With all words of a batch dropped, none has a say, neither in the Extractor nor in the Reasoner."""
+    reader, collator = build(replace(SMALL, dropout=0.9999))
+    batch, shapes = collator(QUESTIONS), []
+    reader.dropout.register_forward_hook(lambda layer, values, result: shapes.append(values[0].shape))
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        epireader_loss(reader.train()(batch), batch).backward()
+    assert shapes == [(len(batch.types.characters), E)]
+    assert (reader.embed.words.grad == 0).all()
+
+
+def test_first_weights():
+    """Of the filters over sentences both parts have the bound of the whole."""
+    generator = torch.Generator().manual_seed(0)
+    words, F, N = torch.randn(500, 20, generator=generator), 32, 24
+    reader = EpiReader(EpiReaderConfig(filters=F, sentence_states=N), words, 0, generator=generator)
+    assert reader.embed.words.std().item() == pytest.approx(0.05 / 3**0.5, rel=0.02)  # that of uniform ±0.05
+    fans = {
+        "sentence_filters": 3 * (20 + 2) + F,
+        "candidate_filters": 3 * (20 + 2) + F,
+        "hypothesis_filters": 3 * 20 + F,
+        "similarity": F + F,
+        "output": N + 1,
+    }
+    for name, fan in fans.items():
+        bound, layer = (6 / fan) ** 0.5, getattr(reader, name)
+        assert 0.9 * bound < layer.weight.abs().max() <= bound, name
+        assert layer.bias is None or (layer.bias == 0).all()
+    for weight in (reader.document_gru.recurrent_weight[1], reader.sentence_gru.recurrent_weight):
+        matrix = weight[:, : len(weight)]
+        torch.testing.assert_close(matrix @ matrix.T, torch.eye(len(matrix)), rtol=0, atol=1e-5)
 
 
 def test_gradients_of_the_whole_reader():

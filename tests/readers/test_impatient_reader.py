@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from gareader.errors import ConfigError
-from gareader.readers.impatient_reader import ImpatientConfig
+from gareader.readers.impatient_reader import ImpatientConfig, ImpatientReader
 from gareader.readers.output import answer_loss
 from readers.answering import QUESTIONS, answer, arrays, assert_answers, build, gradients_are_right, vectors, wrapped
 from reference import sigmoid, softmax
@@ -104,6 +104,19 @@ def test_dropout_falls_on_the_states():
             r = torch.tanh(r @ reader.r_r)
         unread = reader.answer(torch.tanh(r @ reader.r_g).expand(2, -1), batch)
         torch.testing.assert_close(output.log_probabilities[b], unread[b])
+
+
+def test_first_weights():
+    words = torch.randn(100, 50, generator=torch.Generator().manual_seed(1))
+    reader = ImpatientReader(ImpatientConfig(scale=0.3), words, 0, generator=torch.Generator().manual_seed(0))
+    assert reader.embed.words.equal(words)
+    assert reader.r_0.shape == (512,)
+    assert reader.answer.weight.shape == (101, 512)
+    for name, weight in reader.named_parameters():
+        if "bias" in name:
+            assert (weight == 0).all()
+        elif name != "embed.words":
+            assert weight.std().item() == pytest.approx(0.3, rel=0.2 if name == "m_s" else 0.1), name
 
 
 @pytest.mark.parametrize(

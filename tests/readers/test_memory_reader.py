@@ -148,7 +148,17 @@ def test_impossible_settings(setting, message):
     assert message in str(error.value)
 
 
+def test_first_weights():
+    """The word vectors are all there is."""
+    words = torch.randn(20, 1500, generator=torch.Generator().manual_seed(0))
+    reader = MemoryReader(MemoryConfig(), words, 1)
+    ((name, weight),) = reader.named_parameters()
+    assert name == "embed.words"
+    torch.testing.assert_close(weight.detach(), 0.1 * words)
+
+
 def test_word_vectors_must_have_room_for_every_place():
     with pytest.raises(ConfigError, match="window = 5 needs wider word vectors than 4"):
         MemoryReader(MemoryConfig(), torch.zeros(2, 4), 1)
-    assert MemoryReader(MemoryConfig(), torch.zeros(2, 1500), 1).width == 300
+    widths = {width: MemoryReader(MemoryConfig(), torch.zeros(2, width), 1).width for width in (1600, 1500, 1499, 5)}
+    assert widths == {1600: 300, 1500: 300, 1499: 299, 5: 1}

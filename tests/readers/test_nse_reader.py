@@ -151,6 +151,19 @@ def test_gradients_of_the_whole_reader(name):
     assert torch.autograd.gradcheck(run, values, fast_mode=True)
 
 
+@pytest.mark.parametrize("name", CONFIGS)
+def test_dropout_falls_on_every_token(name):
+    """With all tokens of both texts dropped, no word has a say; nothing is dropped in the steps."""
+    reader, collator = build(replace(CONFIGS[name], dropout=0.9999))
+    batch, shapes = collator(QUESTIONS), []
+    reader.dropout.register_forward_hook(lambda layer, values, result: shapes.append(values[0].shape))
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        mass_loss(reader.train()(batch), batch).backward()
+    assert shapes == [(2, 13, WIDTH), (2, 9, WIDTH)]
+    assert (reader.embed.words.grad == 0).all()
+
+
 def test_first_weights():
     reader = NSEReader(NSEConfig(), torch.zeros(1, 300), 0, generator=torch.Generator().manual_seed(0))
     for name, weight in reader.named_parameters():
