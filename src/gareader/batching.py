@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gareader.anonymity import anonymised
+from gareader.anonymity import anonymised, mark
 from gareader.examples import PLACEHOLDER, Example
 from gareader.vectors import random_vector
 from gareader.vocabulary import Alphabet, Vocabulary
@@ -98,6 +98,13 @@ class Collator:
         self.anonymity = anonymity
         self.marks = marks
 
+    @property
+    def answers(self) -> list[int] | None:
+        """The rows of the words that candidates become; None if that can be all."""
+        if self.anonymity == "none":
+            return None
+        return [row for number in range(self.marks) if (row := self.vocabulary.get(mark(number))) is not None]
+
     def __call__(self, examples: Sequence[Example], draw: int = 0) -> Batch:
         """The batch; where candidates are hidden behind permuted marks, `draw` says which permutation."""
         shown = [anonymised(each, self.anonymity, marks=self.marks, seed=self.seed, draw=draw) for each in examples]
@@ -172,14 +179,14 @@ def pad_twice(rows: Sequence[Sequence[Sequence[int]]]) -> tuple[NDArray[np.int64
 def occurrences(examples: Sequence[Example]) -> NDArray[np.bool_]:
     """(B, C, D): where each document has any word of each candidate, by the words themselves."""
     width = max(len(example.document) for example in examples)
-    marks = np.zeros((len(examples), max(len(example.candidates) for example in examples), width), dtype=bool)
-    for mark, example in zip(marks, examples, strict=True):
+    found = np.zeros((len(examples), max(len(example.candidates) for example in examples), width), dtype=bool)
+    for of_example, example in zip(found, examples, strict=True):
         numbers = {word: number for number, word in enumerate({word for each in example.candidates for word in each})}
         row = np.array([numbers.get(word, -1) for word in example.document])
-        for places, candidate in zip(mark, example.candidates, strict=False):
+        for places, candidate in zip(of_example, example.candidates, strict=False):
             for word in candidate:
                 places[: len(row)] |= row == numbers[word]
-    return marks
+    return found
 
 
 def length_batches(

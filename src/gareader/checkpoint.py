@@ -18,7 +18,7 @@ from gareader.batching import Collator
 from gareader.config import from_table
 from gareader.errors import CheckpointError, ConfigError, did_you_mean
 from gareader.packing import TABLE, pack, unpack
-from gareader.readers import READERS
+from gareader.readers import READERS, new_reader
 from gareader.vocabulary import Alphabet, Vocabulary
 
 FORMAT = 1
@@ -159,16 +159,15 @@ def _restored(folder: Path, settings: Mapping[str, Any]) -> Checkpoint:
     name = settings["reader"]
     if name not in READERS:
         raise CheckpointError(f"{folder}: no reader is called {name!r}; {did_you_mean(str(name), READERS)}")
-    reader_class, config_class = READERS[name].reader, READERS[name].config
     words = settings["words"]
     vocabulary, alphabet = Vocabulary.read(folder / VOCABULARY), Alphabet.read(folder / ALPHABET)
     weights = unpack(load_file(folder / WORDS) | load_file(folder / WEIGHTS))
     if (table := tuple(weights[TABLE].shape)) != (len(vocabulary), words["width"]):
         raise ConfigError(f"{len(vocabulary)} words of width {words['width']}, but a word table of {table}")
-    config = from_table(config_class, settings["settings"], "reader")
-    reader = reader_class(config, weights[TABLE], len(alphabet))
-    reader.load_state_dict(weights)
+    config = from_table(READERS[name].config, settings["settings"], "reader")
     collator = Collator(vocabulary, alphabet, **words)
+    reader = new_reader(name, config, weights[TABLE], collator)
+    reader.load_state_dict(weights)
     temperature = settings.get("temperature", 1.0)
     if not 0 < temperature < inf:
         raise ConfigError(f"temperature = {temperature} is not positive")

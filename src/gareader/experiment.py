@@ -19,7 +19,7 @@ from gareader.distributed import ALONE, Group
 from gareader.errors import ConfigError, GareaderError, TrainingError, did_you_mean
 from gareader.examples import Example
 from gareader.files import written_whole
-from gareader.readers import READERS
+from gareader.readers import READERS, new_reader
 from gareader.recipe import TrainConfig
 from gareader.store import PreparedCorpus, prepare, read_examples
 from gareader.training import Run, usable
@@ -191,12 +191,10 @@ class Experiment:
         """The reader with its first weights."""
         data, seed = self.data, self.train.seed
         marks = 0 if data.anonymity == "none" else max(training.most_candidates, validation.most_candidates)
-        words = dict.fromkeys([*SPECIAL_WORDS, *map(mark, range(marks)), *training.words, *validation.words])
-        table = word_table(words, data.vectors, width=data.vector_width, seed=seed, every_vector=data.all_vectors)
+        known = dict.fromkeys([*SPECIAL_WORDS, *map(mark, range(marks)), *training.words, *validation.words])
+        table = word_table(known, data.vectors, width=data.vector_width, seed=seed, every_vector=data.all_vectors)
         alphabet = Alphabet.of(table.vocabulary)
         generator = torch.Generator().manual_seed(seed)
-        reader_class = READERS[self.reader].reader
-        reader = reader_class(self.reader_config, torch.from_numpy(table.matrix), len(alphabet), generator=generator)
         collator = Collator(
             table.vocabulary,
             alphabet,
@@ -206,6 +204,8 @@ class Experiment:
             anonymity=data.anonymity,
             marks=marks,
         )
+        words = torch.from_numpy(table.matrix)
+        reader = new_reader(self.reader, self.reader_config, words, collator, generator=generator)
         return Checkpoint(self.reader, reader, collator, notes)
 
     def validation_sample(self, validation: PreparedCorpus) -> "PreparedCorpus | Chosen":

@@ -12,7 +12,7 @@ from gareader.batching import Collator
 from gareader.checkpoint import Checkpoint
 from gareader.errors import CheckpointError
 from gareader.packing import TABLE, pack, unpack
-from gareader.readers import READERS
+from gareader.readers import READERS, new_reader
 from gareader.vectors import WordTable, word_table
 from gareader.vocabulary import Vocabulary
 
@@ -43,7 +43,7 @@ def slim(checkpoint: Checkpoint, vectors: Path | None = None) -> Checkpoint:
         why = "other weights of this reader belong to its words" if bound else "training has changed its word vectors"
         raise CheckpointError(f"{why}, so no word can be added; pack it without a vector file")
     rounded = unpack(pack(state))
-    reader = READERS[checkpoint.name].reader(config, rounded[TABLE], len(collator.alphabet))
+    reader = new_reader(checkpoint.name, config, rounded[TABLE], collator)
     reader.load_state_dict(rounded)
     return replace(checkpoint, reader=reader.eval(), collator=collator, notes=without_folders(checkpoint.notes))
 

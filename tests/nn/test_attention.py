@@ -58,3 +58,8 @@ def test_answers_as_words():
     expected = functional.log_softmax(torch.tensor([tom, (ann + unknown) / 2]), 0)
     torch.testing.assert_close(got[0, :2], expected)
     assert got[0, 2] == -torch.inf
+    few = AnswerWords(2, 3, [1])
+    few.load_state_dict({"weight": layer.weight[1:]})
+    tom, ann, unknown = (few.weight @ g[0])[[1, 0, 1]].tolist()  # Tom has no row of his own
+    expected = functional.log_softmax(torch.tensor([tom, (ann + unknown) / 2]), 0)
+    torch.testing.assert_close(few(g, collate([example]))[0, :2], expected)

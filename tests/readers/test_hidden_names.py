@@ -8,7 +8,7 @@ import torch
 from gareader.anonymity import mark
 from gareader.batching import SPECIAL_WORDS, Collator
 from gareader.examples import PLACEHOLDER, Example
-from gareader.readers import READERS
+from gareader.readers import READERS, new_reader
 from gareader.vocabulary import Alphabet, Vocabulary
 
 MARKS = 6
@@ -68,11 +68,26 @@ def test_permuted_marks_change_with_the_draw_and_ordered_ones_do_not(name):
 
 @every_reader
 def test_the_answers_are_the_rows_of_the_marks(name):
-    """Only the marks that the question shows get a gradient in W."""
+    """Only the marks have rows in W, and only those that the question shows get a gradient."""
     generator = torch.Generator().manual_seed(0)
     words = torch.randn(len(VOCABULARY), 8, generator=generator)
-    reader = READERS[name].reader(READERS[name].config(hidden=8), words, len(ALPHABET), generator=generator)
-    batch = Collator(VOCABULARY, ALPHABET, width=8, seed=1, anonymity="ordered", marks=MARKS)([QUESTION])
+    collator = Collator(VOCABULARY, ALPHABET, width=8, seed=1, anonymity="ordered", marks=MARKS)
+    assert collator.answers == [VOCABULARY.get(mark(number)) for number in range(MARKS)]
+    reader = new_reader(name, READERS[name].config(hidden=8), words, collator, generator=generator)
+    batch = collator([QUESTION])
     READERS[name].loss(reader(batch), batch).backward()
-    taught = reader.answer.weight.grad.abs().sum(dim=1).nonzero().flatten().tolist()
-    assert taught == [VOCABULARY.get(mark(number)) for number in range(3)]
+    assert len(reader.answer.weight) == MARKS + 1
+    assert reader.answer.weight.grad.abs().sum(dim=1).nonzero().flatten().tolist() == [0, 1, 2]
+
+
+@every_reader
+def test_rows_for_other_words_than_marks_would_change_nothing(name):
+    torch.manual_seed(0)
+    words, config = torch.randn(len(VOCABULARY), 8), READERS[name].config(hidden=8)
+    collator = Collator(VOCABULARY, ALPHABET, width=8, seed=1, anonymity="permuted", marks=MARKS)
+    few, all_ = new_reader(name, config, words, collator), READERS[name].reader(config, words, len(ALPHABET))
+    state = all_.state_dict()
+    few.load_state_dict({**state, "answer.weight": state["answer.weight"][[*collator.answers, -1]]})
+    batch = collator([QUESTION])
+    ours, theirs = (reader.eval()(batch).log_probabilities for reader in (few, all_))
+    torch.testing.assert_close(ours, theirs, rtol=0, atol=0)

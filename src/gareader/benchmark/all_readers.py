@@ -44,7 +44,8 @@ def bench_readers(names: Sequence[str], size: Size, repeats: int) -> Iterator[Pa
         generator = torch.Generator().manual_seed(1)
         words = torch.empty(size.vocabulary, 100).normal_(generator=generator)
         kind = READERS[name]
-        trained, asked = (kind.reader(kind.config(), words, 60, generator=generator) for _ in range(2))
+        more = {"answers": range(size.candidates)} if kind.names_answers else {}  # as many as there would be marks
+        trained, asked = (kind.reader(kind.config(), words, 60, generator=generator, **more) for _ in range(2))
         step = partial(training(trained, kind.loss), questions)
         times = side_by_side({"train": step, "answer": partial(answering(asked), questions)}, repeats)
         yield Pace(name, size.batch, times["train"], times["answer"], shares(profiled(step, 1)))

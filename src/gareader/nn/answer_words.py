@@ -1,4 +1,6 @@
-"""Answers as words: p(a|d,q) ∝ exp(W(a) g), with a row of W for every word of the vocabulary."""
+"""Answers as words: p(a|d,q) ∝ exp(W(a) g), with a row of W for every word that can be an answer."""
+
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
@@ -9,21 +11,32 @@ from gareader.nn.pointer_sum import masked_logsumexp
 
 
 class AnswerWords(nn.Module):
-    """W, restricted to the candidates that the document has; words outside the vocabulary share one row.
+    """W, restricted to the candidates that the document has; words without a row of their own share the last.
 
-    Training never moves that row: every word of the training and validation questions is in the vocabulary. Words that
+    Training never moves that one: all words of the training and validation questions are in the vocabulary. Words that
     only the validation questions have keep their first, random rows likewise.
     """
 
-    def __init__(self, words: int, width: int, *, generator: torch.Generator | None = None, scale: float = 0.1) -> None:
-        """`words` is the size of the vocabulary, `width` that of g."""
+    def __init__(
+        self,
+        words: int,
+        width: int,
+        answers: Sequence[int] | None = None,
+        *,
+        generator: torch.Generator | None = None,
+        scale: float = 0.1,
+    ) -> None:
+        """`words` is the size of the vocabulary, `width` that of g; `answers` are words of it, all if not given."""
         super().__init__()
-        self.weight = nn.Parameter(torch.empty(words + 1, width).normal_(0, scale, generator=generator))
+        answers = range(words) if answers is None else answers
+        row = torch.full((words,), len(answers))
+        row[list(answers)] = torch.arange(len(answers))
+        self.register_buffer("row", row, persistent=False)  # of each word
+        self.weight = nn.Parameter(torch.empty(len(answers) + 1, width).normal_(0, scale, generator=generator))
 
     def forward(self, joint: Tensor, batch: Batch) -> Tensor:
         """g (B, width) → log p(a|d,q) (B, C); the score of a candidate of several words is their mean."""
-        unknown = self.weight.shape[0] - 1
-        types = torch.cat([batch.types.known, batch.types.known.new_full((len(batch.types.unknown),), unknown)])
+        types = functional.pad(self.row[batch.types.known], (0, len(batch.types.unknown)), value=len(self.weight) - 1)
         rows = functional.embedding(types[batch.candidates], self.weight)  # (B, C, W, width)
         scores = torch.einsum("bcwg,bg->bcw", rows, joint) * batch.candidates_mask
         scores = scores.sum(dim=-1) / batch.candidates_mask.sum(dim=-1).clamp(min=1)  # (B, C)

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 
-from gareader.batching import Batch
+from gareader.batching import Batch, Collator
 from gareader.readers.aoa_reader import AoAConfig, AoAReader
 from gareader.readers.attention_sum_reader import AttentionSumConfig, AttentionSumReader
 from gareader.readers.attentive_reader import AttentiveConfig, AttentiveReader
@@ -44,17 +45,19 @@ class Kind:
     """How many things the loss of a batch is the mean of: questions, if nothing else is said."""
     row_per_word: bool = False
     """Whether weights beside the word table have a row for each word of the vocabulary."""
+    names_answers: bool = False
+    """Whether it has to know which words can be answers."""
 
 
 READERS = {
     "gated-attention": Kind(GatedAttentionReader, GatedAttentionConfig),
-    "deep-lstm": Kind(DeepLSTMReader, DeepLSTMConfig, row_per_word=True),
-    "attentive": Kind(AttentiveReader, AttentiveConfig, row_per_word=True),
-    "impatient": Kind(ImpatientReader, ImpatientConfig, row_per_word=True),
+    "deep-lstm": Kind(DeepLSTMReader, DeepLSTMConfig, row_per_word=True, names_answers=True),
+    "attentive": Kind(AttentiveReader, AttentiveConfig, row_per_word=True, names_answers=True),
+    "impatient": Kind(ImpatientReader, ImpatientConfig, row_per_word=True, names_answers=True),
     "memory": Kind(MemoryReader, MemoryConfig, window_loss),
     "attention-sum": Kind(AttentionSumReader, AttentionSumConfig, mass_loss),
     "der": Kind(DERReader, DERConfig),
-    "stanford": Kind(StanfordReader, StanfordConfig, row_per_word=True),
+    "stanford": Kind(StanfordReader, StanfordConfig, row_per_word=True, names_answers=True),
     "iterative": Kind(IterativeReader, IterativeConfig, mass_loss),
     "epireader": Kind(EpiReader, EpiReaderConfig, epireader_loss),
     "aoa": Kind(AoAReader, AoAConfig, mass_loss),
@@ -64,3 +67,13 @@ READERS = {
     "lstm-lm": Kind(LSTMLanguageModelReader, LSTMLanguageModelConfig, language_loss, language_words, row_per_word=True),
 }
 """The readers by the names that `reader.name` takes."""
+
+
+def new_reader(
+    name: str, config: Any, words: Tensor, collator: Collator, *, generator: torch.Generator | None = None
+) -> nn.Module:
+    """The reader of that name for all that the collator knows, with its first weights; `words` is the word table."""
+    kind = READERS[name]
+    more = {"answers": collator.answers} if kind.names_answers else {}
+    reader: nn.Module = kind.reader(config, words, len(collator.alphabet), generator=generator, **more)
+    return reader

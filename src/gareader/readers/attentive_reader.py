@@ -8,8 +8,8 @@ B examples, D document tokens, Q query tokens, C candidates, E token embedding, 
 Where it departs from the paper, or the paper leaves a choice:
 
 - The softmax of the answer, in the loss too, is over the candidates that the document has, not over all words.
-- A candidate of several words scores the mean of its words' rows; words outside the vocabulary share a row of W, which
-  training never moves (see `AnswerWords`).
+- A candidate of several words scores the mean of its words' rows. Behind marks, W has rows for these alone, else for
+  all words of the vocabulary; other words share a row that training never moves (see `AnswerWords`).
 - The query stands between @begin and @end.
 - The LSTMs have neither peepholes nor an output layer of their own: y(t) is their state.
 - m has 100 units, and g as many as r and u have: the paper gives neither width.
@@ -20,6 +20,7 @@ Where it departs from the paper, or the paper leaves a choice:
 It attends to the document alone, with the query as one vector, so there is a document attention and no hop attention.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -70,8 +71,9 @@ class AttentiveReader(nn.Module):
         characters: int,  # noqa: ARG002  it does not spell
         *,
         generator: torch.Generator | None = None,
+        answers: Sequence[int] | None = None,
     ) -> None:
-        """`words` is the word table, `generator` draws the first weights."""
+        """`words` is the word table, `generator` draws the first weights, `answers` are rows of words: all, if None."""
         super().__init__()
         self.config = config
         self.embed = TokenEmbedding(words, None, update_words=config.update_words)
@@ -85,7 +87,7 @@ class AttentiveReader(nn.Module):
         self.y_m, self.u_m = weight(states, units), weight(states, units)  # W_ym, W_um
         self.m_s = weight(units, 1)  # w_ms
         self.r_g, self.u_g = weight(states, states), weight(states, states)  # W_rg, W_ug
-        self.answer = AnswerWords(len(words), states, generator=generator, scale=config.scale)  # W
+        self.answer = AnswerWords(len(words), states, answers, generator=generator, scale=config.scale)  # W
         self.dropout = Dropout(config.dropout)
 
     def forward(self, batch: Batch, *, attention: bool = False) -> ReaderOutput:

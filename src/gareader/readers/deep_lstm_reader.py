@@ -8,8 +8,8 @@ B examples, T tokens of document, delimiter and query, C candidates, E token emb
 Where it departs from the paper, or the paper leaves a choice:
 
 - The softmax of the answer, in the loss too, is over the candidates that the document has, not over all words.
-- A candidate of several words scores the mean of its words' rows; words outside the vocabulary share a row of W, which
-  training never moves (see `AnswerWords`).
+- A candidate of several words scores the mean of its words' rows. Behind marks, W has rows for these alone, else for
+  all words of the vocabulary; other words share a row that training never moves (see `AnswerWords`).
 - The query stands between @begin and @end.
 - The peepholes W_kci, W_kcf and W_kco are diagonal, as those of the LSTM that the paper takes up (Graves 2012).
 - The forget gate sees x(t) and not x'(t, k), as the paper prints it; x'(t, 1) is x(t); y'(t, k) has H units.
@@ -22,6 +22,7 @@ Where it departs from the paper, or the paper leaves a choice:
 It has no attention to show.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,8 +75,9 @@ class DeepLSTMReader(nn.Module):
         characters: int,  # noqa: ARG002  it does not spell
         *,
         generator: torch.Generator | None = None,
+        answers: Sequence[int] | None = None,
     ) -> None:
-        """`words` is the word table, `generator` draws the first weights."""
+        """`words` is the word table, `generator` draws the first weights, `answers` are rows of words: all, if None."""
         super().__init__()
         self.config = config
         self.embed = TokenEmbedding(words, None, update_words=config.update_words)
@@ -84,7 +86,7 @@ class DeepLSTMReader(nn.Module):
         below = [0] + [hidden] * (config.layers - 1)  # of y'(t, k−1)
         drawn: dict[str, Any] = {"generator": generator, "scale": config.scale}
         self.layers = nn.ModuleList(PeepholeLSTM(token, width, hidden, **drawn) for width in below)
-        self.answer = AnswerWords(len(words), config.layers * hidden, **drawn)  # W
+        self.answer = AnswerWords(len(words), config.layers * hidden, answers, **drawn)  # W
         self.dropout = Dropout(config.dropout)
 
     def forward(self, batch: Batch, *, attention: bool = False) -> ReaderOutput:  # noqa: ARG002  it has none

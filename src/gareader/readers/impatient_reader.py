@@ -8,8 +8,8 @@ B examples, D document tokens, Q query tokens, C candidates, E token embedding, 
 Where it departs from the paper, or the paper leaves a choice:
 
 - The softmax of the answer, in the loss too, is over the candidates that the document has, not over all words.
-- A candidate of several words scores the mean of its words' rows; words outside the vocabulary share a row of W, which
-  training never moves (see `AnswerWords`).
+- A candidate of several words scores the mean of its words' rows. Behind marks, W has rows for these alone, else for
+  all words of the vocabulary; other words share a row that training never moves (see `AnswerWords`).
 - The query stands between @begin and @end, which have looks of their own: two more.
 - The LSTMs have neither peepholes nor an output layer of their own: y(t) is their state.
 - m has 100 units, and g as many as r and u have: the paper gives neither width.
@@ -22,6 +22,7 @@ Its one hop of attention is s(i, t), what query token i makes of document token 
 one, for each query token. The document attention is that of the last one, @end.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -69,8 +70,9 @@ class ImpatientReader(nn.Module):
         characters: int,  # noqa: ARG002  it does not spell
         *,
         generator: torch.Generator | None = None,
+        answers: Sequence[int] | None = None,
     ) -> None:
-        """`words` is the word table, `generator` draws the first weights."""
+        """`words` is the word table, `generator` draws the first weights, `answers` are rows of words: all, if None."""
         super().__init__()
         self.config = config
         self.embed = TokenEmbedding(words, None, update_words=config.update_words)
@@ -85,7 +87,7 @@ class ImpatientReader(nn.Module):
         self.m_s = weight(units, 1)  # w_ms
         self.r_0 = weight(states)  # r(0)
         self.r_r, self.r_g, self.q_g = (weight(states, states) for _ in range(3))  # W_rr, W_rg, W_qg
-        self.answer = AnswerWords(len(words), states, generator=generator, scale=config.scale)  # W
+        self.answer = AnswerWords(len(words), states, answers, generator=generator, scale=config.scale)  # W
         self.dropout = Dropout(config.dropout)
 
     def forward(self, batch: Batch, *, attention: bool = False) -> ReaderOutput:

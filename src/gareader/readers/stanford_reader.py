@@ -10,10 +10,11 @@ Where it departs from the paper and its published program, or they leave a choic
 - The softmax of the answer, in the loss too, is over the candidates that the document has. The program takes all
   labels, then those of the document and renormalises, which is the same where every entity is a candidate; it keeps
   probabilities off 0 and 1, here they stay logarithms.
-- Entities are numbered by first occurrence with `data.anonymity = "ordered"`, and the rows of W_a are words, those of
-  the marks @entityN among them: without anonymity each candidate's own word is its label.
-- A candidate of several words scores the mean of its words' rows; words outside the vocabulary share a row of W_a,
-  which training never moves (see `AnswerWords`). The query stands between @begin and @end.
+- Entities are numbered by first occurrence with `data.anonymity = "ordered"`, and the rows of W_a are those of
+  the marks @entityN: without anonymity each candidate's own word is its label.
+- A candidate of several words scores the mean of its words' rows. Behind marks, W_a has rows for these alone, else for
+  all words of the vocabulary; other words share a row that training never moves (see `AnswerWords`).
+- The query stands between @begin and @end.
 - All words of the corpus have vectors, not the first 50,000; a word without a pretrained vector begins with a normal
   one, not with one within ±0.01.
 - Dropout falls on the input of each GRU, one mask for both directions; the program draws one for each.
@@ -23,6 +24,7 @@ Where it departs from the paper and its published program, or they leave a choic
 It attends to the document alone, with the query as one vector, so there is a document attention and no hop attention.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -70,8 +72,9 @@ class StanfordReader(nn.Module):
         characters: int,  # noqa: ARG002  it does not spell
         *,
         generator: torch.Generator | None = None,
+        answers: Sequence[int] | None = None,
     ) -> None:
-        """`words` is the word table, `generator` draws the first weights."""
+        """`words` is the word table, `generator` draws the first weights, `answers` are rows of words: all, if None."""
         super().__init__()
         self.config = config
         self.embed = TokenEmbedding(words, None, update_words=config.update_words)
@@ -79,7 +82,7 @@ class StanfordReader(nn.Module):
         self.document_gru = BiGRU(token, config.hidden, config.cell, generator=generator)
         self.query_gru = BiGRU(token, config.hidden, config.cell, generator=generator)
         self.match = nn.Parameter(torch.empty(states, states).uniform_(-bound, bound, generator=generator))  # W_s
-        self.answer = AnswerWords(len(words), states, generator=generator, scale=bound / 3**0.5)  # W_a
+        self.answer = AnswerWords(len(words), states, answers, generator=generator, scale=bound / 3**0.5)  # W_a
         self.dropout = Dropout(config.dropout)
 
     def forward(self, batch: Batch, *, attention: bool = False) -> ReaderOutput:
