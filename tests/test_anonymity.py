@@ -50,6 +50,15 @@ def test_a_word_that_is_no_whole_name_goes_to_the_first_that_has_it():
     assert hidden.query == ("@entity0", PLACEHOLDER)
 
 
+def test_marks_that_a_text_has_of_its_own_are_not_given_away():
+    text = tuple("@entity0 saw @entity2 and Ann".split())
+    example = Example("x", text, ("@entity3", PLACEHOLDER), (("@entity2",), ("Ann",)), 1)
+    hidden = anonymised(example, "ordered", marks=2)
+    assert " ".join(hidden.document) == "@entity0 saw @entity1 and @entity2"
+    assert hidden.query == ("@entity3", PLACEHOLDER)
+    assert hidden.candidates == (("@entity1",), ("@entity2",))
+
+
 def test_permuted_marks_depend_on_seed_id_and_draw_alone():
     def marks(**change):
         settings = {"marks": 50, "seed": 1, "draw": 0, **change}

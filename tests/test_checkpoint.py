@@ -185,7 +185,10 @@ def test_an_unknown_reader(folder):
         ({"words": {"width": 9, "seed": 0}}, f"{len(WORDS)} words of width 9, but a word table of ({len(WORDS)}, 8)"),
         ({"words": {"width": 8}}, "seed"),
         ({"words": {"width": 8, "seed": 0, "colour": 1}}, "colour"),
-        ({"sha256": []}, "no attribute 'items'"),
+        ({"sha256": []}, "list indices"),
+        ({"sha256": {"../secret": "x"}}, "vocabulary.txt"),
+        ({"words": {"width": 8, "seed": 0, "anonymity": "ordered", "marks": 10**10}}, "with 10000000000 marks"),
+        ({"words": {"width": 8, "seed": 0, "anonymity": "hidden"}}, "no way to hide candidates: 'hidden'"),
         ({"reader": ["gated-attention"]}, "unhashable"),
     ],
 )

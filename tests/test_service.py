@@ -152,11 +152,13 @@ def test_other_complaints_are_passed_on():
 
 
 def test_limits():
-    limits = Limits(body_bytes=2000, document_words=20, candidates=3, questions=2)
+    limits = Limits(body_bytes=2000, document_words=20, query_words=9, candidates=3, candidate_words=2, questions=2)
     assert post(ASKED, limits=limits).status_code == 200
     for body, message in (
         ({**ASKED, "document": "word " * 21}, "the document has 21 words; 20 are the most"),
+        ({**ASKED, "query": "so " * 9 + "___"}, "the query has 10 words; 9 are the most"),
         ({**ASKED, "candidates": ["Ann", "Ben", "Mary", "Kim"]}, "more than 3 candidates"),
+        ({**ASKED, "candidates": ["Ann", "Ben of York"]}, "a candidate of more than 2 words"),
         ({**ASKED, "document": "x" * 3000}, "the request is larger than 2,000 bytes"),
     ):
         response = post(body, limits=limits)
@@ -164,6 +166,7 @@ def test_limits():
         assert message in response.json()["detail"]
     assert post([ASKED] * 3, limits=limits).status_code == 422
     assert post({"document": "word " * 21}, "/candidates", limits=limits).status_code == 413
+    assert post({"document": "word", "query": "so " * 10}, "/candidates", limits=limits).status_code == 413
 
 
 class Stuck:

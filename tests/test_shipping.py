@@ -86,6 +86,18 @@ def test_with_the_vector_file_every_word_of_it_is_known(vectors):
     assert with_.collator.row("Ann") == with_.collator.row("ann") is not None
 
 
+def test_a_reader_whose_vectors_begin_smaller(vectors):
+    table = word_table(WORDS, vectors, width=12, seed=3)
+    alphabet = Alphabet.of(table.vocabulary)
+    collator = Collator(table.vocabulary, alphabet, width=12, seed=3, pretrained=table.pretrained)
+    config = READERS["attention-sum"].config(hidden=6, word_scale=0.058, update_words=False)
+    reader = READERS["attention-sum"].reader(config, torch.from_numpy(table.matrix), len(alphabet))
+    before = Checkpoint("attention-sum", reader.eval(), collator)
+    after = slim(before, vectors)
+    assert after.collator.row("Zebra") is not None
+    torch.testing.assert_close(answers(after), answers(before), rtol=0, atol=0.02)
+
+
 @pytest.mark.parametrize("line", ["kite " + " ".join(["0.5"] * 12), "Cora " + " ".join(["0.5"] * 12)])
 def test_another_vector_file_is_refused(vectors, tmp_path, line):
     """One that changes a word's vector, and one that has a vector for a word that had none."""

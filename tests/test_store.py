@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import synthetic
 from gareader import corpora
 from gareader.errors import CorpusError, StoreError
 from gareader.examples import PLACEHOLDER, Example
@@ -125,6 +126,12 @@ def test_real_questions(shared_data, tmp_path):
     assert min(times) < 0.005  # about 1 ms
 
 
+def test_a_pipe_is_no_corpus(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(CorpusError, match="this is a pipe, and a corpus is read more than once; write it to a file"):
+        read_examples(tmp_path / "pipe")
+
+
 def test_read_examples_takes_prepared_and_other_files(tmp_path):
     prepare(corpora.read(CBT), tmp_path / "corpus.arrow")
     assert is_prepared(tmp_path / "corpus.arrow")
@@ -229,6 +236,17 @@ def test_files_that_are_no_prepared_corpus(tmp_path, breakage, message):
     breakage(path)
     with pytest.raises(StoreError, match=rf"corpus\.arrow: .*{message}"):
         PreparedCorpus.open(path)
+
+
+def test_columns_with_words_of_their_own_are_refused(tmp_path):
+    prepare(synthetic.corpus(3, seed=1), tmp_path / "corpus.arrow")
+    with pa.ipc.open_file(str(tmp_path / "corpus.arrow")) as file:
+        table = file.read_all()
+    plain = table.cast(layout.columns(pa.string()))
+    with pa.OSFile(str(tmp_path / "other.arrow"), "wb") as file, pa.ipc.new_file(file, layout.PREPARED) as writer:
+        writer.write_table(plain.cast(layout.PREPARED))
+    with pytest.raises(StoreError, match="its columns do not share their words; prepare the corpus again"):
+        PreparedCorpus.open(tmp_path / "other.arrow")
 
 
 def test_damage_is_an_error_never_a_crash(tmp_path):

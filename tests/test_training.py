@@ -1,6 +1,7 @@
 """The loop: it learns, it resumes to the bit, and nothing bad is ever written over something good."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import torch
 import synthetic
 from gareader.checkpoint import load
 from gareader.distributed import ALONE, Group
-from gareader.errors import CheckpointError, ConfigError, TrainingError
+from gareader.errors import CheckpointError, ConfigError, TrainingError, VectorsError
 from gareader.examples import PLACEHOLDER, Example
 from gareader.experiment import Experiment
 from gareader.predictor import Predictor
@@ -273,6 +274,59 @@ def test_any_optimiser_resumes_to_the_bit(corpus, tmp_path, optimiser):
     experiment(corpus, **settings).run(tmp_path / "broken").train(lambda: next(steps))
     experiment(corpus, **settings).run(tmp_path / "broken", resume=True).train()
     same_run(tmp_path / "whole", tmp_path / "broken")
+
+
+def test_a_run_whose_state_is_gone_does_not_begin_anew(corpus, tmp_path):
+    settings = experiment(corpus, max_epochs=1)
+    settings.run(tmp_path / "run").train()
+    before = (tmp_path / "run" / METRICS).read_bytes()
+    (tmp_path / "run" / STATE).unlink()
+    with pytest.raises(CheckpointError, match="the state is gone"):
+        settings.run(tmp_path / "run", resume=True)
+    assert (tmp_path / "run" / METRICS).read_bytes() == before
+
+
+def test_a_run_killed_before_its_first_line_begins_anew(corpus, tmp_path):
+    settings = experiment(corpus, max_epochs=1)
+    settings.run(tmp_path / "whole").train()
+    run = settings.run(tmp_path / "killed")
+    run.save_state()
+    append(tmp_path / "killed" / METRICS, b"half a li")
+    settings.run(tmp_path / "killed", resume=True).train()
+    same_run(tmp_path / "whole", tmp_path / "killed")
+
+
+@pytest.mark.parametrize("change", ["questions", "vectors"])
+def test_a_run_is_not_resumed_with_other_questions_or_vectors(corpus, tmp_path, change):
+    for name in ("train.arrow", "validation.arrow"):
+        shutil.copy(corpus / name, tmp_path / name)
+    (tmp_path / "vectors.txt").write_text("has " + "0.5 " * 12 + "\n")
+    settings = experiment(tmp_path)
+    settings = replace(settings, data=replace(settings.data, vectors=str(tmp_path / "vectors.txt")))
+    run = settings.run(tmp_path / "run")
+    run.train(lambda: run.position.step >= 3)
+    if change == "questions":
+        prepare(synthetic.corpus(600, seed=3), tmp_path / "train.arrow")
+    else:
+        (tmp_path / "vectors.txt").write_text("has " + "0.25 " * 12 + "\n")
+    with pytest.raises(CheckpointError, match="the questions or the word vectors are others than before"):
+        settings.run(tmp_path / "run", resume=True)
+
+
+def test_validation_questions_without_answers_are_refused(corpus, tmp_path):
+    prepare((replace(each, answer=None) for each in synthetic.corpus(9, seed=2)), tmp_path / "validation.arrow")
+    shutil.copy(corpus / "train.arrow", tmp_path / "train.arrow")
+    with pytest.raises(TrainingError, match=r"validation\.arrow: no validation question has its answer"):
+        experiment(tmp_path).run(tmp_path / "run")
+
+
+def test_vectors_of_another_width_are_told_before_anything_is_prepared(corpus, tmp_path, monkeypatch):
+    (tmp_path / "vectors.txt").write_text("has 1 2 3\n")
+    settings = experiment(corpus)
+    settings = replace(settings, data=replace(settings.data, vectors=str(tmp_path / "vectors.txt")))
+    monkeypatch.setattr(Experiment, "corpus", lambda *arguments: pytest.fail("prepared"))
+    with pytest.raises(VectorsError, match="its vectors have 3 numbers, not 12"):
+        settings.run(tmp_path / "run")
 
 
 def test_patience(corpus, tmp_path):

@@ -42,6 +42,15 @@ def test_glove(tmp_path, pack):
     }
 
 
+@pytest.mark.parametrize("text", ["the\t0.5\t-1\t2\nalice\t0.1\t0\t0\n", "the  0.5 -1 2\nalice 0.1  0 0\n"])
+@pytest.mark.parametrize("words", [["the", "Alice"], None])
+def test_tabs_and_several_spaces(tmp_path, text, words):
+    found = read_vectors(write(tmp_path, text), words)
+    assert {w: v.tolist() for w, v in found.vectors.items()} == {
+        w: np.array(EXPECTED[w], np.float32).tolist() for w in ("the", "alice")
+    }
+
+
 def test_only_what_is_needed_is_kept(tmp_path):
     path = write(tmp_path, GLOVE)
     assert set(read_vectors(path, ["Alice"]).vectors) == {"alice"}

@@ -1,6 +1,8 @@
 """Files are written whole or not at all, and locks are held by one; reading files is tested with the corpora."""
 
+import os
 import resource
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +20,28 @@ def test_a_file_appears_only_when_it_is_complete(tmp_path):
     assert path.read_bytes() == "one\nzwölf\n".encode()
     assert list(tmp_path.iterdir()) == [path]
     assert path.stat().st_mode & 0o777 == 0o644
+
+
+def test_who_may_read_it_is_as_the_user_wants(tmp_path):
+    before = os.umask(0o077)
+    try:
+        with written_whole(tmp_path / "mine.txt") as file:
+            file.write("one\n")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "mine.txt").stat().st_mode & 0o777 == 0o600
+
+
+def test_what_is_no_file_is_written_to_and_stays(tmp_path):
+    with written_whole(Path(os.devnull)) as file:
+        file.write("one\n")
+    assert Path(os.devnull).is_char_device()
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    with written_whole(tmp_path / "pipe") as file:
+        file.write("one\n")
+    assert os.read(reader, 9) == b"one\n"
+    os.close(reader)
 
 
 def test_the_old_content_stays_until_then(tmp_path):

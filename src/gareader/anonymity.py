@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import count, islice
 from random import Random
 
 from gareader.examples import Example
@@ -28,7 +29,11 @@ def anonymised(example: Example, way: str, *, marks: int = 0, seed: int = 0, dra
     names = _by_first_occurrence(example)
     document, query = (_claimed(words, names) for words in (example.document, example.query))
     order = dict.fromkeys([*filter(None, document), *filter(None, query), *names])
-    numbers = list(range(max(marks, len(order))))
+    plain = {
+        word for word, name in zip((*example.document, *example.query), (*document, *query), strict=True) if not name
+    }
+    free = (number for number in count() if mark(number) not in plain)  # a text may have marks of its own
+    numbers = list(islice(free, max(marks, len(order))))
     if way == "permuted":
         Random(f"{seed} {draw} {example.id}").shuffle(numbers)  # noqa: S311
     mark_of = {name: mark(number) for name, number in zip(order, numbers, strict=False)}

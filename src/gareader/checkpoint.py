@@ -14,6 +14,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
+from gareader.anonymity import WAYS
 from gareader.batching import Collator
 from gareader.config import from_table
 from gareader.errors import CheckpointError, ConfigError, did_you_mean
@@ -27,6 +28,8 @@ FORMAT = 1
 SETTINGS, VOCABULARY, ALPHABET = "reader.json", "vocabulary.txt", "alphabet.txt"
 WEIGHTS, WORDS = "weights.safetensors", "words.safetensors"
 """The word table has a file of its own, for training need not change it."""
+SUMMED = (VOCABULARY, ALPHABET, WORDS, WEIGHTS)
+"""The files whose checksums `reader.json` has."""
 WORD_SETTINGS = ("width", "seed", "pretrained", "characters", "anonymity", "marks")
 """What a collator needs to know beside the words and letters themselves."""
 
@@ -82,12 +85,13 @@ def _write(checkpoint: Checkpoint, folder: Path, packed: bool) -> None:
         "settings": asdict(checkpoint.reader.config),  # type: ignore[call-overload]
         "words": {name: getattr(collator, name) for name in WORD_SETTINGS},
         "temperature": checkpoint.temperature,
-        "sha256": {name: digest(folder / name) for name in (VOCABULARY, ALPHABET, WORDS, WEIGHTS)},
+        "sha256": {name: digest(folder / name) for name in SUMMED},
         "notes": dict(checkpoint.notes),
     }
     (folder / SETTINGS).write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    mode = (folder / SETTINGS).stat().st_mode
     for file in folder.iterdir():
-        file.chmod(0o644)  # safetensors lets only the owner read
+        file.chmod(mode)  # safetensors lets only the owner read
         with file.open("rb") as stream:
             os.fsync(stream.fileno())
 
@@ -144,8 +148,8 @@ def load(folder: Path | str) -> Checkpoint:
     folder = Path(folder)
     settings = read_settings(folder)
     try:
-        for name, sum_ in settings["sha256"].items():
-            if digest(folder / name) != sum_:
+        for name in SUMMED:
+            if digest(folder / name) != settings["sha256"][name]:
                 raise CheckpointError(f"{folder / name}: damaged: its checksum does not match; copy the reader again")
         return _restored(folder, settings)
     except FileNotFoundError as error:
@@ -164,6 +168,8 @@ def _restored(folder: Path, settings: Mapping[str, Any]) -> Checkpoint:
     weights = unpack(load_file(folder / WORDS) | load_file(folder / WEIGHTS))
     if (table := tuple(weights[TABLE].shape)) != (len(vocabulary), words["width"]):
         raise ConfigError(f"{len(vocabulary)} words of width {words['width']}, but a word table of {table}")
+    if words.get("anonymity", WAYS[0]) not in WAYS or not 0 <= words.get("marks", 0) <= len(vocabulary):
+        raise ConfigError(f"no way to hide candidates: {words.get('anonymity')!r} with {words.get('marks')} marks")
     config = from_table(READERS[name].config, settings["settings"], "reader")
     collator = Collator(vocabulary, alphabet, **words)
     reader = new_reader(name, config, weights[TABLE], collator)

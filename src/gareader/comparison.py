@@ -50,7 +50,11 @@ def read_outcomes(path: Path) -> Outcomes:
                         "whether the answer is right is not known; evaluate questions with answers", path, number
                     )
                 if id_ in correct:
-                    raise CorpusError(f"the question {id_!r} is there twice; make the predictions again", path, number)
+                    raise CorpusError(
+                        f"the question {id_!r} is there twice; give each question an id of its own, and evaluate again",
+                        path,
+                        number,
+                    )
                 correct[id_] = right
     except (OSError, UnicodeDecodeError) as error:
         raise CorpusError(f"cannot be read: {error}", path) from None

@@ -16,14 +16,16 @@ from gareader.batching import SPECIAL_WORDS, Collator
 from gareader.checkpoint import Checkpoint
 from gareader.config import Table, from_table, known
 from gareader.distributed import ALONE, Group
+from gareader.engine import chosen_device
 from gareader.errors import ConfigError, GareaderError, TrainingError, did_you_mean
 from gareader.examples import Example
 from gareader.files import written_whole
+from gareader.packing import TABLE
 from gareader.readers import READERS, new_reader
 from gareader.recipe import TrainConfig
 from gareader.store import PreparedCorpus, prepare, read_examples
 from gareader.training import Run, usable
-from gareader.vectors import word_table
+from gareader.vectors import check_width, word_table
 from gareader.vocabulary import Alphabet
 
 SETTINGS = "settings.json"
@@ -116,12 +118,20 @@ class Experiment:
         self, folder: Path, resume: bool, watch: Callable[[Iterable[Example], str], Iterable[Example]], group: Group
     ) -> Run:
         """Corpora prepared, reader built, and the state read back."""
+        chosen_device(self.train, group)
+        if self.data.vectors is not None:
+            check_width(self.data.vectors, self.data.vector_width)  # before the long work
         with group.in_turn():  # what the first process prepares, the others find, or prepare on their own machine
             folder.mkdir(parents=True, exist_ok=True)
             again = resume or not group.first
             training = self.corpus(self.data.train, folder / "train.arrow", again, watch)
             validation = self.corpus(self.data.validation, folder / "validation.arrow", again, watch)
-        self.agree(folder, training, validation, group)
+        recipe = self.agree(folder, training, validation, group)
+        if not validation.answerable().any():
+            raise TrainingError(
+                f"{self.data.validation}: no validation question has its answer in its document; "
+                "look at it with gareader describe"
+            )
         answerable = training.answerable()
         chosen = usable(answerable, self.train.fraction, self.train.seed)
         left_out = len(answerable) - int(answerable.sum())
@@ -134,20 +144,24 @@ class Experiment:
             self.validation_sample(validation),
             training.document_lengths[chosen],
             group=group,
+            made_of=f"{recipe} {sha256(checkpoint.reader.state_dict()[TABLE].numpy()).hexdigest()}",
         )
         if resume:
             run.load_state()
         return run
 
-    def agree(self, folder: Path, training: PreparedCorpus, validation: PreparedCorpus, group: Group) -> None:
-        """Make sure that all processes have the same recipe and the same questions."""
-        words = sha256("\n".join((*training.words, *validation.words)).encode()).hexdigest()
-        recipe = {**self.table(), "data": [len(training), len(validation), words]}
+    def agree(self, folder: Path, training: PreparedCorpus, validation: PreparedCorpus, group: Group) -> str:
+        """Make sure that all processes have the same recipe and the same questions; returns what tells these."""
+        questions = sha256("\n".join((*training.words, *validation.words)).encode())
+        for corpus in (training, validation):
+            questions.update(corpus.document_lengths.tobytes())
+        recipe = {**self.table(), "data": questions.hexdigest()}
         if len({*group.everyones(json.dumps(recipe, sort_keys=True))}) > 1:
             raise TrainingError(
                 f"{folder}: the processes have other settings or other questions than each other; give the same on "
                 "each machine, and remove what an earlier run has left in this folder on any but the first"
             )
+        return questions.hexdigest()
 
     def claim(self, folder: Path, resume: bool) -> None:
         """Make the folder this run's own, or make sure that it is."""

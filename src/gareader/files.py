@@ -9,8 +9,8 @@ from gzip import GzipFile
 from io import BufferedReader
 from lzma import LZMAError, LZMAFile
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import IO
+from uuid import uuid4
 
 from filelock import FileLock, Timeout
 
@@ -81,19 +81,20 @@ def check_folder(path: Path) -> None:
 def written_whole(path: Path) -> Iterator[IO[str]]:
     """A text file that appears under its name only when it is complete; an error leaves what was there before."""
     check_folder(path)
-    with NamedTemporaryFile(
-        "w", encoding="utf-8", newline="\n", dir=path.parent, prefix=f".{path.name}.", delete=False
-    ) as file:
-        temporary = Path(file.name)
-        try:
+    if path.exists() and not path.is_file():  # /dev/null, or a pipe
+        with path.open("w", encoding="utf-8", newline="\n") as file:
+            yield file
+        return
+    temporary = path.with_name(f".{path.name}.{uuid4().hex}")
+    try:
+        with temporary.open("x", encoding="utf-8", newline="\n") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-            temporary.chmod(0o644)
-            temporary.replace(path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 @contextmanager

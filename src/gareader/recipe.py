@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from gareader.config import at_least_one, known, positive
 from gareader.errors import ConfigError
+from gareader.packing import TABLE
 
 OPTIMISERS: dict[str, Callable[["TrainConfig", Any], torch.optim.Optimizer]] = {
     "adam": lambda recipe, groups: torch.optim.Adam(groups, lr=recipe.learning_rate, fused=True),
@@ -22,9 +23,6 @@ OPTIMISERS: dict[str, Callable[["TrainConfig", Any], torch.optim.Optimizer]] = {
 
 DEVICES = ("auto", "cpu", "cuda")
 PRECISIONS = ("float32", "bf16")
-
-WORDS = "embed.words"
-"""The name of the word table among a reader's weights."""
 
 
 @dataclass(frozen=True)
@@ -111,8 +109,8 @@ class TrainConfig:
     def optimiser_of(self, weights: Mapping[str, nn.Parameter]) -> torch.optim.Optimizer:
         """The optimiser of these weights."""
         groups: list[dict[str, Any]] = [
-            {"params": [weight for name, weight in weights.items() if name != WORDS]},
-            {"params": [weights[WORDS]] if WORDS in weights else [], "weight_decay": 2 * self.word_decay},
+            {"params": [weight for name, weight in weights.items() if name != TABLE]},
+            {"params": [weights[TABLE]] if TABLE in weights else [], "weight_decay": 2 * self.word_decay},
         ]
         return OPTIMISERS[self.optimiser](self, [group for group in groups if group["params"]])
 

@@ -60,6 +60,8 @@ def _all_words(checkpoint: Checkpoint, vectors: Path) -> WordTable:
     collator = checkpoint.collator
     words = word_table((), vectors, width=collator.width, seed=collator.seed, every_vector=True)
     after = Collator(words.vocabulary, collator.alphabet, width=1, seed=0, pretrained=words.pretrained)
+    scale = getattr(checkpoint.reader.config, "word_scale", 1.0)
+    words = replace(words, matrix=(torch.from_numpy(words.matrix) * scale).numpy())
     table = checkpoint.reader.state_dict()[TABLE].numpy()
     for row, word in enumerate(collator.vocabulary):
         new = after.row(word)

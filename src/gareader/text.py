@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from unicodedata import normalize
 
 from gareader.examples import PLACEHOLDER
@@ -100,10 +100,17 @@ def mark_blank(tokens: Iterable[str]) -> tuple[str, ...]:
 def propose_candidates(document: tuple[str, ...], query: tuple[str, ...], most: int = 10) -> list[tuple[str, ...]]:
     """Candidate answers from the document itself: its names, the most frequent first, then its other common words."""
     names = Counter(_names(document))
+    having: dict[str, set[tuple[str, ...]]] = {}
+    for name in names:
+        for word in name:
+            having.setdefault(word, set()).add(name)
     for name in list(names):  # Finch is Captain Finch, if he is ever called that
-        longer = [other for other in names if len(other) > len(name) and set(name) < set(other)]
+        rarest = min((having[word] for word in name), key=len)
+        longer = list(islice((other for other in rarest if set(name) < set(other)), 2))
         if len(longer) == 1:
             names[longer[0]] += names.pop(name)
+            for word in name:
+                having[word].discard(name)
     asked = {word.lower() for word in query}
     others = Counter(
         (word,)

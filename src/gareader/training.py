@@ -69,9 +69,13 @@ class Run:
         lengths: NDArray[np.int32],
         *,
         group: Group = ALONE,
+        made_of: str = "",
         on_metrics: Callable[[dict[str, Any]], None] = lambda metrics: None,
     ) -> None:
-        """`checkpoint` is the reader to train, `lengths` the document lengths of the training examples."""
+        """`checkpoint` is the reader to train, `lengths` the document lengths of the training examples.
+
+        `made_of` tells questions and word vectors from others; a state is only taken up with the same.
+        """
         self.folder = folder
         self.checkpoint = checkpoint
         self.reader = checkpoint.reader
@@ -80,6 +84,7 @@ class Run:
         self.validation = validation
         self.lengths = lengths
         self.group = group
+        self.made_of = made_of
         self.on_metrics = on_metrics
         self.engine = Engine(READERS[checkpoint.name], self.reader, config, group)
         self.weights = {name: p for name, p in self.reader.named_parameters() if p.requires_grad}
@@ -101,6 +106,8 @@ class Run:
         """Train until the recipe says stop, or `stop()` does; then the state is saved and training can be resumed."""
         if self.config.threads is not None:
             torch.set_num_threads(self.config.threads)
+        if not self.position.step:
+            self.save_state()  # so that a reader is never there without a state
         begun = monotonic() - self.position.seconds
         while not self.position.finished:
             batches = length_batches(self.lengths, self.config.batch_size, seed=[self.config.seed, self.position.epoch])
@@ -265,7 +272,11 @@ class Run:
             save_file(
                 self.state(),
                 new,
-                metadata={"position": json.dumps(asdict(self.position)), "window": json.dumps(self.window)},
+                metadata={
+                    "position": json.dumps(asdict(self.position)),
+                    "window": json.dumps(self.window),
+                    "made_of": self.made_of,
+                },
             )
             for path in (self.folder / METRICS, new):  # the state says how long the metrics are
                 with path.open("ab") as file:
@@ -291,10 +302,14 @@ class Run:
         recover_folder(self.folder / BEST)
         path = self.folder / STATE
         if not path.exists():
+            if (self.folder / BEST).exists():
+                raise CheckpointError(f"{path}: the state is gone; the run's reader is there, but it cannot go on")
             (self.folder / METRICS).unlink(missing_ok=True)
             return {}, [], {}
         try:
             with safe_open(path, framework="pt") as file:
+                if file.metadata().get("made_of", self.made_of) != self.made_of:
+                    raise ValueError("the questions or the word vectors are others than before")
                 position = json.loads(file.metadata()["position"])
                 window = json.loads(file.metadata()["window"])
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118

@@ -78,11 +78,8 @@ def word_table(
     """
     vectors: dict[str, Floats] = {}
     if path is not None:
-        found = read_vectors(path, None if every_vector else words)
-        if found.width != width:
-            way_out = f"take another file, or set data.vector_width = {found.width}"
-            raise VectorsError(f"its vectors have {found.width} numbers, not {width}; {way_out}", path)
-        vectors = found.vectors
+        check_width(path, width)
+        vectors = read_vectors(path, None if every_vector else words).vectors
     exact = [word for word in words if word in vectors]
     others = [word for word in words if word not in vectors]
     lowered = [word for word in others if word.lower() in vectors]
@@ -103,6 +100,18 @@ class WordVectors:
 
     width: int
     vectors: dict[str, Floats]
+
+
+def check_width(path: Path | str, width: int) -> None:
+    """Complain if the file's vectors have another width; only its beginning is read."""
+    with opened(Path(path), VectorsError) as content:
+        try:
+            found, _ = _records(content, Path(path), set())
+        except DAMAGE as error:
+            raise damaged(error, Path(path), VectorsError) from None
+    if found != width:
+        way_out = f"take another file, or set data.vector_width = {found}"
+        raise VectorsError(f"its vectors have {found} numbers, not {width}; {way_out}", path)
 
 
 def read_vectors(path: Path | str, words: Collection[str] | None = None) -> WordVectors:
@@ -158,6 +167,7 @@ def _text(
             if not body:
                 continue
             _check_width(line, path, number, width)
+            body = b" ".join(body.rsplit(maxsplit=width))  # parted by tabs, or by several spaces
         found += 1
         if heads is not None and body[: body.find(b" ")] not in heads:
             continue

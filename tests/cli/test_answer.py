@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Timer
 
@@ -294,6 +295,15 @@ def test_many_good_questions(answer, tmp_path):
     assert [json.loads(row)["ranking"][0][0] for row in out.splitlines()] == ["Ben", "Cora"]
     assert all(len(json.loads(row)["ranking"]) == 1 for row in out.splitlines())
     assert answer("--batch", "-", stdin=b"") == (0, "", "")
+
+
+def test_a_batch_from_a_pipe(answer, tmp_path):
+    line = json.dumps({"document": "Ann has the lamp.", "query": "XXXXX has the lamp.", "candidates": ["Ann", "Ben"]})
+    os.mkfifo(tmp_path / "pipe")
+    with ThreadPoolExecutor(1) as worker:
+        worker.submit((tmp_path / "pipe").write_text, line + "\n")
+        code, out, err = answer("--batch", tmp_path / "pipe")
+    assert (code, err, len(out.splitlines())) == (0, "", 1)
 
 
 def test_a_batch_that_is_damaged_is_answered_up_to_there(answer, tmp_path):

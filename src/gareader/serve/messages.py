@@ -17,7 +17,10 @@ class Limits:
     body_bytes: int = 1_000_000
     """Of a request."""
     document_words: int = 10_000
+    query_words: int = 1_000
     candidates: int = 100
+    candidate_words: int = 100
+    """Of each."""
     questions: int = 64
     """In one request."""
     waiting: int = 256

@@ -98,8 +98,9 @@ def create_app(
     async def candidates(document: Annotated[str, Body(min_length=1)], query: Annotated[str, Body()] = "") -> list[str]:
         """Possible answers, proposed from the document: its names first."""
         words = await run_in_threadpool(tokenise, document)
-        _check_length(words, limits)
-        return [" ".join(each) for each in propose_candidates(words, query_words(query))]
+        asked = await run_in_threadpool(query_words, query)
+        _check_length(words, asked, limits)
+        return [" ".join(each) for each in await run_in_threadpool(propose_candidates, words, asked)]
 
     @app.get("/readers", dependencies=allowed, responses={401: PROBLEMS[401]})
     async def list_readers() -> list[dict[str, Any]]:
@@ -161,16 +162,21 @@ def _example(asked: Question, number: int, limits: Limits) -> Example:
         raise HTTPException(400, f'{_place(number)}{error}, for example "candidates": ["Tom", "Mary Ann"]') from None
     except GareaderError as error:
         raise HTTPException(400, f"{_place(number)}{error}") from None
-    _check_length(example.document, limits, number)
+    _check_length(example.document, example.query, limits, number)
     if len(example.candidates) > limits.candidates:
         raise HTTPException(413, f"{_place(number)}more than {limits.candidates} candidates; give fewer")
+    if max(map(len, example.candidates)) > limits.candidate_words:
+        raise HTTPException(
+            413, f"{_place(number)}a candidate of more than {limits.candidate_words} words; give a part"
+        )
     return example
 
 
-def _check_length(words: Sequence[str], limits: Limits, number: int = 0) -> None:
-    if len(words) > limits.document_words:
-        problem = f"the document has {len(words):,} words; {limits.document_words:,} are the most; give a part of it"
-        raise HTTPException(413, f"{_place(number)}{problem}")
+def _check_length(document: Sequence[str], query: Sequence[str], limits: Limits, number: int = 0) -> None:
+    for name, words, most in (("document", document, limits.document_words), ("query", query, limits.query_words)):
+        if len(words) > most:
+            problem = f"the {name} has {len(words):,} words; {most:,} are the most; give a part of it"
+            raise HTTPException(413, f"{_place(number)}{problem}")
 
 
 def _place(number: int) -> str:

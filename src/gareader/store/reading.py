@@ -26,6 +26,8 @@ def read_examples(
     path: Path | str, *, format: str | None = None, on_bad: Callable[[CorpusError], None] | None = None
 ) -> Iterable[Example]:
     """The examples of a prepared corpus, or of a file or folder in any format that `corpora` knows."""
+    if Path(path).is_fifo():
+        raise CorpusError("this is a pipe, and a corpus is read more than once; write it to a file first", Path(path))
     if is_prepared(path):
         return PreparedCorpus.open(path)
     return corpora.read(path, format=format, on_bad=on_bad)
@@ -110,6 +112,10 @@ class _Shard:
             batches = [reader.get_batch(number) for number in range(reader.num_record_batches)]
             self.words = batches[0].column("document").values.dictionary if batches else pa.array([], pa.string())
             self.words.validate(full=True)
+            for batch in batches:
+                _, document, query, candidates, _ = batch.columns
+                if not all(each.values.dictionary.equals(self.words) for each in (document, query, candidates.values)):
+                    raise StoreError("its columns do not share their words; prepare the corpus again")
             self.batches = [_Batch(path, batch) for batch in batches]
         except StoreError as error:
             raise StoreError(f"{path}: {error}") from None

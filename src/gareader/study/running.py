@@ -8,6 +8,7 @@ from hashlib import sha256
 from math import inf
 from pathlib import Path
 
+from gareader import checkpoint
 from gareader.baselines import BASELINES, choice
 from gareader.config import Table
 from gareader.errors import TrainingError
@@ -15,7 +16,7 @@ from gareader.evaluation import evaluate, prediction_record
 from gareader.examples import Example, Prediction
 from gareader.experiment import SETTINGS, Experiment
 from gareader.files import written_whole
-from gareader.predictor import load
+from gareader.predictor import Predictor
 from gareader.store import PreparedCorpus, is_prepared, prepare, read_examples
 from gareader.study.plan import Study, Trial
 from gareader.study.results import RESULTS, Result, append_result, read_results
@@ -137,7 +138,8 @@ class Studio:
         reader = self.run_folder(trial) / BEST
         if not reader.exists():
             raise TrainingError(f"{reader}: the reader of {trial.key} is gone; {self.to_do_again(trial)}")
-        return load(reader).answer_many
+        found = checkpoint.load(reader)  # not by gareader.load, which would keep it in memory
+        return Predictor(found.reader, found.collator, found.temperature).answer_many
 
     def run_folder(self, trial: Trial) -> Path:
         """Where a trial is trained."""
