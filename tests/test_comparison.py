@@ -97,7 +97,7 @@ GOOD = {"id": "one", "correct": True}
         ({"id": "two"}, "the key 'correct' is missing"),
         ({"id": "two", "correct": None}, "whether the answer is right is not known; evaluate questions with answers"),
         ({"id": "two", "correct": "yes"}, "whether the answer is right is not known"),
-        (GOOD, "the question 'one' is there twice; make the predictions again"),
+        (GOOD, "the question 'one' is there twice; give each question an id of its own"),
     ],
 )
 def test_a_bad_line_is_told_with_its_number(tmp_path, bad, problem):

@@ -105,7 +105,7 @@ def batch_questions(path: Path, skipped: Skipped) -> Iterator[Example]:
     """The questions of the lines, up to damage; their candidates proposed where none are given."""
     from gareader.corpora import files, jsonl
 
-    if path.is_file():  # a pipe can be read only once
+    if path != source("-") and not path.is_fifo():  # a pipe can be read only once
         files.beginning(path)  # complains at once about a file that cannot be read at all
     try:
         yield from jsonl.read(path, skipped, propose=True)

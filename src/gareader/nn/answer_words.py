@@ -17,6 +17,9 @@ class AnswerWords(nn.Module):
     only the validation questions have keep their first, random rows likewise.
     """
 
+    row: Tensor
+    """(words,): the row of each word."""
+
     def __init__(
         self,
         words: int,
@@ -31,7 +34,7 @@ class AnswerWords(nn.Module):
         answers = range(words) if answers is None else answers
         row = torch.full((words,), len(answers))
         row[list(answers)] = torch.arange(len(answers))
-        self.register_buffer("row", row, persistent=False)  # of each word
+        self.register_buffer("row", row, persistent=False)
         self.weight = nn.Parameter(torch.empty(len(answers) + 1, width).normal_(0, scale, generator=generator))
 
     def forward(self, joint: Tensor, batch: Batch) -> Tensor:

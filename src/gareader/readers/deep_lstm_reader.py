@@ -142,5 +142,5 @@ class PeepholeLSTM(nn.Module):
         steps = functional.embedding(text, tokens @ self.input_weight + self.bias)  # (T, B, 4H), of each word once
         if below is not None and self.below_weight is not None:
             steps = steps + functional.pad(below @ self.below_weight, (hidden, 0))  # none of it for the forget gate
-        states, _ = self.loop(steps, self.recurrent_weight, self.peepholes)
+        states: Tensor = self.loop(steps, self.recurrent_weight, self.peepholes)[0]
         return states
