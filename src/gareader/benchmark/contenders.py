@@ -125,7 +125,7 @@ def batch(size: Size) -> Batch:
             unknown=torch.empty(0, 100),
             characters=some(60, types, 10),
             character_mask=torch.arange(10) < (some(9, types, 1) + 2).sort(dim=0).values,  # as the collator sorts them
-            ends=torch.zeros(types, dtype=torch.bool),
+            ends=torch.arange(types) % 20 == 0,  # sentences of twenty words, in the mean
         ),
         document=document,
         document_mask=torch.ones(B, D, dtype=torch.bool),

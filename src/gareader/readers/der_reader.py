@@ -118,6 +118,8 @@ class DERReader(nn.Module):
         for sentence, real, here in zip(sentences, mask.unbind(1), mentions.unbind(2), strict=True):
             told = here.any(dim=2)  # (B, C)
             real = real & told.any(dim=1, keepdim=True) | at_start(real)  # (B, T): nothing to read without an entity
+            longest = int(real.sum(dim=1).max())  # from here on T, since most sentences are short
+            sentence, real, here = sentence[:, :longest], real[:, :longest], here[:, :, :longest]
             inputs = with_entities(sentence, self.mention(state), here)  # (B, T, E)  W_dx s_e for entities
             states = self.sentence_lstm(inputs, real)  # (B, T, 2H)
             mean = here.to(states.dtype) / here.sum(dim=2, keepdim=True).clamp(min=1)  # (B, C, T)
