@@ -8,7 +8,7 @@ import pytest
 from gareader.errors import GareaderError
 from gareader.examples import PLACEHOLDER, Attention, Example, Prediction
 from gareader.plots import attention_figure
-from gareader.plots.attention import MOST_MENTIONS, Mention, caption, mentions
+from gareader.plots.attention import MOST_MENTIONS, Mention, caption, mentions, over_query
 
 DOCUMENT = tuple("Captain Finch met Nell . Finch said : `` Thank Nell ! ''".split())
 QUERY = ("@begin", "thank", PLACEHOLDER, "@end")
@@ -37,7 +37,7 @@ def test_what_is_drawn():
     prediction = predicted()
     figure = attention_figure(prediction)
     first, second, final = (axes for axes in figure.axes if axes.get_title())
-    assert (first.get_title(), second.get_title()) == ("hop 1, with the query", "hop 2, with the query")
+    assert (first.get_title(), second.get_title()) == ("hop 1, over the query", "hop 2, over the query")
     assert [label.get_text() for label in first.get_yticklabels()] == [
         "Captain Finch [1]",
         "Nell [2]",
@@ -53,6 +53,12 @@ def test_what_is_drawn():
     assert widths[0] == pytest.approx(100 * prediction.attention.document[:2].sum())
     colours = [bar.get_facecolor() for bar in final.patches]
     assert colours[1] == colours[3] != colours[0] == colours[2]  # Nell is the answer given
+
+
+def test_attention_from_the_query_is_told_from_attention_over_it():
+    hop = predicted().attention.hops[0]
+    assert over_query(hop)
+    assert not over_query((hop / hop.sum(axis=0)).astype(np.float32))  # each query word's sums to one
 
 
 def test_a_reader_of_one_hop_has_no_maps():

@@ -87,6 +87,12 @@ def attention_figure(prediction: Prediction) -> "Figure":
     return figure
 
 
+def over_query(hop: NDArray[np.float32]) -> bool:
+    """Whether a hop is what document words give to the query, not what query words give to the document."""
+    sums = hop.sum(axis=1)
+    return bool((np.isclose(sums, 1, atol=1e-3) | (sums == 0)).all())
+
+
 def _maps(figure: "Figure", panels: Any, seen: Attention, shown: list[Mention]) -> None:
     """One map for each hop, on one scale of colours."""
     values = [np.stack([hop[mention.first : mention.end].mean(axis=0) for mention in shown]) for hop in seen.hops]
@@ -94,7 +100,9 @@ def _maps(figure: "Figure", panels: Any, seen: Attention, shown: list[Mention]) 
     words = [_short("____" if word == PLACEHOLDER else word) for word in seen.query]
     for number, (panel, value) in enumerate(zip(panels, values, strict=True), 1):
         image = panel.imshow(value, aspect="auto", cmap="Blues", vmin=0, vmax=top, interpolation="nearest")
-        panel.set_title(f"hop {number}, with the query", fontsize=9)
+        panel.set_title(
+            f"hop {number}, {'over' if over_query(seen.hops[number - 1]) else 'from'} the query", fontsize=9
+        )
         panel.set_xticks(range(len(words)), words, rotation=90, fontsize=7)
         panel.tick_params(length=0)
     if values:
