@@ -72,3 +72,14 @@ def gradients_are_right(reader, batch, loss):
         return loss(torch.func.functional_call(reader, dict(zip(names, parameters, strict=True)), (batch,)), batch)
 
     return torch.autograd.gradcheck(run, values, fast_mode=True)
+
+
+def assert_tokens_are_dropped(reader, batch, loss):
+    """Of a reader that drops nearly all: it falls on the tokens of document and query, so that no word has a say."""
+    shapes = []
+    reader.dropout.register_forward_hook(lambda layer, values, result: shapes.append(values[0].shape))
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        loss(reader.train()(batch), batch).backward()
+    assert shapes == [(*words.shape, WIDTH) for words in (batch.document, batch.query)]
+    assert (reader.embed.words.grad == 0).all()

@@ -8,7 +8,16 @@ import reference
 from gareader.errors import ConfigError
 from gareader.readers.aoa_reader import AoAConfig, AoAReader
 from gareader.readers.output import mass_loss
-from readers.questions import QUESTIONS, WIDTH, assert_points, build, gradients_are_right, numbers, vectors, wrapped
+from readers.questions import (
+    QUESTIONS,
+    assert_points,
+    assert_tokens_are_dropped,
+    build,
+    gradients_are_right,
+    numbers,
+    vectors,
+    wrapped,
+)
 
 SCALE = 0.6
 CONFIG = AoAConfig(hidden=3, dropout=0.0, word_scale=SCALE)
@@ -66,13 +75,7 @@ def test_large_matches_do_no_harm():
 def test_dropout_falls_on_every_token():
     """With all tokens of both texts dropped, no word has a say."""
     reader, collator = build(AoAReader, AoAConfig(hidden=3, dropout=0.9999))
-    batch, shapes = collator(QUESTIONS), []
-    reader.dropout.register_forward_hook(lambda layer, values, result: shapes.append(values[0].shape))
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        mass_loss(reader.train()(batch), batch).backward()
-    assert shapes == [(2, 13, WIDTH), (2, 9, WIDTH)]
-    assert (reader.embed.words.grad == 0).all()
+    assert_tokens_are_dropped(reader, collator(QUESTIONS), mass_loss)
 
 
 def test_attention_comes_on_request_only():

@@ -13,6 +13,7 @@ from gareader.readers.nse_reader import NSEConfig, NSEReader
 from gareader.readers.output import mass_loss
 from gareader.vectors import random_vector
 from gareader.vocabulary import Alphabet, Vocabulary
+from readers.questions import assert_tokens_are_dropped
 from reference import sigmoid, softmax, whole_query
 
 QUESTIONS = [
@@ -155,13 +156,7 @@ def test_gradients_of_the_whole_reader(name):
 def test_dropout_falls_on_every_token(name):
     """With all tokens of both texts dropped, no word has a say; nothing is dropped in the steps."""
     reader, collator = build(replace(CONFIGS[name], dropout=0.9999))
-    batch, shapes = collator(QUESTIONS), []
-    reader.dropout.register_forward_hook(lambda layer, values, result: shapes.append(values[0].shape))
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        mass_loss(reader.train()(batch), batch).backward()
-    assert shapes == [(2, 13, WIDTH), (2, 9, WIDTH)]
-    assert (reader.embed.words.grad == 0).all()
+    assert_tokens_are_dropped(reader, collator(QUESTIONS), mass_loss)
 
 
 def test_first_weights():
