@@ -16,6 +16,7 @@ from gareader.analysis import (
     shares_neighbour,
     words_after,
 )
+from gareader.errors import GareaderError
 from gareader.examples import PLACEHOLDER, Example, Prediction
 from gareader.significance import wilson_interval
 
@@ -95,9 +96,18 @@ def test_documents_fall_into_quarters():
     assert sum(count for _, count in sizes) == 98
 
 
-def test_one_question_and_none_can_be_analysed():
+def test_one_question_and_none_fall_into_groups():
     assert groups([prediction(0.6, 0.4)])
     assert groups([]) == groups([prediction(0.6, 0.4, answer=None)]) == []
+
+
+@pytest.mark.parametrize(("asked", "least"), [(calibration, 1), (fitted_temperature, 1), (cross_fitted, 2)])
+def test_too_few_answers_that_can_be_pointed_at_are_told(asked, least):
+    lost, unknown, found = prediction(1.0, 0.0, answer=1), prediction(0.6, 0.4, answer=None), prediction(0.6, 0.4)
+    for count in range(least):
+        with pytest.raises(GareaderError, match=rf"in their document \({count}; calibration needs {least} or more\)"):
+            asked([lost, unknown, *[found] * count])
+    assert asked([lost, unknown, *[found] * least])
 
 
 def test_calibration_counted_by_hand():

@@ -115,6 +115,16 @@ def test_characters_that_the_font_lacks_are_told_once(tmp_path):
     ]
 
 
+def test_dollars_are_no_formula(tmp_path):
+    document = (*DOCUMENT, *"$ 5 , or 3 % , to $ 60".split())
+    prediction = predicted(document, candidates=("$", "Captain Finch", "nobody"), answer=0)
+    figure = attention_figure(prediction)
+    prediction.plot(tmp_path / "figure.png")
+    texts = [text for axes in figure.axes for text in (*axes.texts, *axes.get_yticklabels(), *axes.get_xticklabels())]
+    assert not any(text.get_parse_math() for text in texts if "$" in text.get_text())
+    assert sum("$" in text.get_text() for text in texts) > 2
+
+
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
 def test_a_prediction_draws_itself(tmp_path, kind):
     predicted(document=(*DOCUMENT, "Pneumonoultramicroscopicsilicovolcanoconiosis")).plot(tmp_path / f"figure.{kind}")

@@ -18,11 +18,12 @@ class Slow:
     """A predictor that waits to be let go, and notes its batches."""
 
     def __init__(self):
-        self.go, self.batches = Event(), []
+        self.began, self.go, self.batches, self.attention = Event(), Event(), [], []
 
     def predict(self, examples, *, attention):
-        assert not attention
+        self.began.set()
         self.go.wait(10)
+        self.attention.append(attention)
         self.batches.append([example.id for example in examples])
         if any(example.id == "bad" for example in examples):
             raise ValueError("bad")
@@ -105,15 +106,17 @@ def test_too_many_questions_are_refused_and_later_ones_taken(slow):
 
 def test_who_gives_up_is_passed_over(slow):
     batcher = Batcher(slow)
-    first, second = (batcher.ask(lambda example=example: example) for example in CORPUS[:2])
-    cancelled = second.cancel()
+    first = batcher.ask(lambda: CORPUS[0])
+    assert slow.began.wait(10)
+    second, third = (batcher.ask(lambda example=example: example) for example in CORPUS[1:3])
+    assert second.cancel()
     slow.go.set()
-    first.result(10)
+    assert first.result(10)
+    assert third.result(10)
+    with pytest.raises(CancelledError):
+        second.result(1)
     batcher.close()
-    if cancelled:
-        with pytest.raises(CancelledError):
-            second.result(1)
-        assert [CORPUS[1].id] not in slow.batches
+    assert slow.batches == [[CORPUS[0].id], [CORPUS[2].id]]
     assert batcher.waiting == 0
 
 
@@ -134,4 +137,30 @@ def test_documents_of_very_different_length_are_read_apart(slow):
     slow.go.set()
     wait([blocker, *futures], 10)
     assert all(len(set(batch) & {"long"}) == 0 or set(batch) == {"long"} for batch in slow.batches)
+    batcher.close()
+
+
+def test_only_so_many_words_are_read_together(slow):
+    short = CORPUS[0]
+    long = type(short)("long", ("word",) * 12_000, short.query, short.candidates, short.answer)
+    batcher = Batcher(slow)
+    blocker = batcher.ask(lambda: short)
+    assert slow.began.wait(10)
+    futures = [batcher.ask(lambda: long) for _ in range(5)]
+    slow.go.set()
+    wait([blocker, *futures], 10)
+    assert [len(batch) for batch in slow.batches] == [1, 2, 2, 1]
+    batcher.close()
+
+
+def test_those_who_ask_for_attention_are_read_apart(slow):
+    batcher = Batcher(slow)
+    blocker = batcher.ask(lambda: CORPUS[0])
+    assert slow.began.wait(10)
+    wishes = (True, False, True, False)
+    futures = [batcher.ask(lambda n=n: CORPUS[n], attention=wish) for n, wish in enumerate(wishes, 1)]
+    slow.go.set()
+    wait([blocker, *futures], 10)
+    assert slow.attention == [False, False, True]
+    assert [{*batch} for batch in slow.batches[1:]] == [{CORPUS[n].id for n in (2, 4)}, {CORPUS[n].id for n in (1, 3)}]
     batcher.close()

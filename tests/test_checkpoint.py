@@ -274,6 +274,14 @@ def test_a_reader_replaces_a_reader_but_nothing_else(folder):
     assert {file.name for file in folder.iterdir()} == FILES - {SETTINGS}
 
 
+def test_a_folder_without_a_name_is_not_replaced(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    for nameless in (".", "..", "/"):
+        with pytest.raises(CheckpointError, match=r"a reader's folder needs a name; write one, for example .*packed"):
+            save(made(1), nameless)
+    assert output(load(".")).equal(output(made()))
+
+
 def test_what_killed_processes_left_is_cleared_away(folder):
     for name in (".best.new", ".best.old"):
         shutil.copytree(folder, folder.with_name(name))

@@ -232,3 +232,49 @@ def test_the_page_for_programs(page, address):
     assert "curl" in page.locator("#curl").inner_text()
     page.go_back()
     page.wait_for_selector("#answers li")
+
+
+def test_words_are_shown_as_they_were_written(page):
+    story = "Ann met the constructor [of {old} bridges (here)]. Ben met Ann."
+    page.get_by_role("button", name="Edit the story").click()
+    page.locator("#text").fill(story)
+    page.get_by_role("button", name="Done").click()
+    assert page.locator("#words").text_content() == story
+    page.locator("#query").fill("___ met Ann.")
+    page.get_by_role("button", name="Propose from the story").click()
+    expect(page.locator("#chips li")).to_have_count(2)
+    asked(page)
+    expect(page.locator("#answers li")).to_have_count(2)
+    assert page.locator("#words").text_content() == story
+
+
+def test_the_link_holds_what_has_just_been_written(page):
+    page.locator("#query").fill("At last Aunt Rose thanked ___.")
+    page.locator("#new").fill("the bridge")
+    page.get_by_role("button", name="Add").click()
+    with page.expect_response("**/answer"):
+        page.get_by_role("link", name="Link to this question").click()
+    assert page.locator("#query").input_value() == "At last Aunt Rose thanked ___."
+    assert "the bridge" in page.locator("#chips").inner_text()
+
+
+def test_an_answer_that_comes_late_does_not_take_the_place_of_a_newer_one(page):
+    held = []
+    page.route("**/answer", lambda route: route.continue_() if held else held.append(route))
+    with page.expect_request("**/answer"):
+        page.get_by_role("button", name="Answer").click()
+    page.locator("#samples").select_option("1")
+    expect(page.locator("#answers li span").first).to_have_text("Toby")
+    with page.expect_event("requestfinished", lambda request: request.url.endswith("/answer")):
+        held[0].continue_()
+    page.wait_for_timeout(200)
+    assert answers(page)[0] == "Toby"
+
+
+def test_the_word_under_the_pointer_is_forgotten_with_its_story(page):
+    page.locator("#words button").last.hover()
+    short = {"d": "Ann met Ben.", "q": "___ met Ben.", "c": ["Ann", "Ben"]}
+    with page.expect_response("**/answer"):
+        page.evaluate("kept => { location.hash = encodeURIComponent(JSON.stringify(kept)); }", short)
+    expect(page.locator("#answers li")).to_have_count(2)
+    expect(page.locator("#hint")).to_contain_text("The final attention")

@@ -1,4 +1,4 @@
-"""Learning curves: what is drawn, the kinds of files, and what cannot be drawn."""
+"""Learning curves and readers side by side: what is drawn, the kinds of files, and what cannot be drawn."""
 
 import json
 import sys
@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from gareader.errors import GareaderError
-from gareader.plots import COLOURS, learning_curves, save
+from gareader.plots import COLOURS, comparison_picture, learning_curves, save
 from gareader.plots.curves import read_metrics
 from gareader.significance import wilson_interval
 from gareader.training import METRICS
@@ -70,6 +70,28 @@ def test_runs_of_the_same_name_are_told_apart(tmp_path):
     first, second = run_folder(tmp_path / "a" / "run"), run_folder(tmp_path / "b" / "run")
     labels = [text.get_text() for text in learning_curves([first, second]).axes[0].get_legend().get_texts()]
     assert labels[::2] == [f"{first}, training", f"{second}, training"]
+
+
+def test_many_runs_are_told_apart_by_their_lines(tmp_path):
+    runs = [run_folder(tmp_path / f"run $ {number} $") for number in range(2 * len(COLOURS))]
+    loss = learning_curves(runs).axes[0]
+    looks = [(line.get_color(), line.get_linestyle()) for line in loss.lines[::2]]
+    assert len(set(looks)) == len(runs)
+    assert not any(text.get_parse_math() for text in loss.get_legend().get_texts())
+
+
+def results_file(path, *rows):
+    path.write_text("".join(json.dumps({"interval": [0.1, 0.9], "accuracy": 0.5, **row}) + "\n" for row in rows))
+    return path
+
+
+def test_readers_on_several_corpora_are_told_apart(tmp_path):
+    one = results_file(tmp_path / "one.jsonl", {"reader": "A", "corpus": "x"}, {"reader": "B", "corpus": "x"})
+    labels = comparison_picture(one).axes[0].get_yticklabels()
+    assert [label.get_text() for label in labels] == ["A", "B"]
+    both = results_file(tmp_path / "both.jsonl", {"reader": "A", "corpus": "x"}, {"reader": "A", "corpus": "y"})
+    labels = comparison_picture(both).axes[0].get_yticklabels()
+    assert [label.get_text() for label in labels] == ["A, x", "A, y"]
 
 
 def test_a_run_that_was_not_validated_yet_or_has_no_answer_in_a_document(tmp_path):

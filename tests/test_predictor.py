@@ -61,3 +61,8 @@ def test_threads_share_a_reader():
     with ThreadPoolExecutor(4) as threads:
         answers = list(threads.map(lambda _: reader.predict([EXAMPLE])[0].log_probabilities, range(32)))
     assert all(answer == expected for answer in answers)
+
+
+def test_the_attention_of_one_question_does_not_keep_the_batch():
+    for prediction in untrained().predict([EXAMPLE, EXAMPLE], attention=True):
+        assert all(hop.flags.owndata for hop in prediction.attention.hops)

@@ -40,6 +40,14 @@ def test_a_path_is_a_path_and_an_unknown_name_is_told(tmp_path):
         pretrained.folder("story")
 
 
+def test_a_path_is_always_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert pretrained.folder("stories") == pretrained.BOX / "stories"
+    assert pretrained.folder(Path("stories")) == Path("stories") == pretrained.folder("./stories")
+    with pytest.raises(CheckpointError, match="there is no reader here"):
+        load(Path("stories"))
+
+
 STORIES = list(corpora.read(files("gareader") / "stories" / "stories.jsonl"))
 
 

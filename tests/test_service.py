@@ -2,14 +2,14 @@
 
 import asyncio
 import json
-from threading import Event
+from threading import Event, current_thread
 
 import httpx
 import pytest
 
 from gareader.predictor import untrained
 from gareader.readers.gated_attention_reader import GatedAttentionConfig
-from gareader.serve.messages import Limits, sentence
+from gareader.serve.messages import Limits, answer_of, sentence
 from gareader.serve.service import HEADERS, create_app
 
 STORY = "Ann has the lamp. Ben has the drum. Mary Ann has the kite."
@@ -18,12 +18,12 @@ TOKEN = "open-sesame"
 READER = untrained(GatedAttentionConfig(hidden=6))
 
 
-def talk(conversation, *, readers=None, **settings):
-    """Run a coroutine that gets a client of a fresh service."""
+def talk(conversation, *, readers=None, strict=True, **settings):
+    """Run a coroutine that gets a client of a fresh service; unless `strict`, it sees what a server makes of errors."""
 
     async def run():
         app = create_app(readers or {"small": READER}, **settings)
-        transport = httpx.ASGITransport(app)
+        transport = httpx.ASGITransport(app, raise_app_exceptions=strict)
         async with (
             app.router.lifespan_context(app),
             httpx.AsyncClient(transport=transport, base_url="http://x") as client,
@@ -72,6 +72,8 @@ def test_attention_on_request():
     assert len(seen["hops"][0]) == len(seen["final"]) == len(seen["document"])
     assert sum(seen["hops"][0][0]) == pytest.approx(1, abs=1e-2)
     assert sum(seen["final"]) == pytest.approx(1, abs=1e-2)
+    assert all(share == round(share, 4) for hop in seen["hops"] for row in hop for share in row)
+    assert all(share == round(share, 5) for share in seen["final"])
     assert all(seen["document"][place] in "Mary Ann Ben" for places in seen["candidates"] for place in places)
 
 
@@ -123,6 +125,8 @@ def test_a_question_that_is_none(change, code, message):
         ([ASKED] * 65, "more than 64 questions; send the others in another request"),
         ("", "this is missing; a question is"),
         ({"query": "___"}, 'document: this is missing; a question is {"document": '),
+        pytest.param("[" * 100_000, "the request is no JSON; send a question such as", id="nested too deeply"),
+        pytest.param("7" * 5_000, "the request is no JSON; send a question such as", id="a number too long"),
     ],
 )
 def test_what_is_no_question_at_all(body, message):
@@ -167,6 +171,54 @@ def test_limits():
     assert post([ASKED] * 3, limits=limits).status_code == 422
     assert post({"document": "word " * 21}, "/candidates", limits=limits).status_code == 413
     assert post({"document": "word", "query": "so " * 10}, "/candidates", limits=limits).status_code == 413
+
+
+def test_what_is_too_large_is_told_before_it_costs_much(monkeypatch):
+    def never(*_):
+        raise AssertionError("this was needless work")
+
+    limits = Limits(document_words=20, candidates=3)
+    monkeypatch.setattr("gareader.predictor.propose_candidates", never)
+    assert post({**ASKED, "document": "Ann! " * 11, "candidates": None}, limits=limits).status_code == 413
+    monkeypatch.setattr("gareader.serve.service.tokenise", never)
+    assert post({**ASKED, "document": "Ann " * 21}, limits=limits).status_code == 413
+    assert post({"document": "Ann " * 21}, "/candidates", limits=limits).status_code == 413
+    assert post({**ASKED, "candidates": ["Ann"] * 4}, limits=limits).status_code == 413
+
+
+def test_the_attention_of_a_request_has_a_limit():
+    asked = {**ASKED, "attention": True}  # 16 words of the document, 5 of the query, 3 candidates
+    limits = Limits(attention=16 * (5 + 3))
+    assert post([asked, ASKED], limits=limits).status_code == 200
+    response = post([asked, ASKED, asked], limits=limits)
+    assert response.status_code == 413
+    expected = "question 3: attention of 256 numbers; 128 are the most; give less at a time, or ask without attention"
+    assert response.json() == {"detail": expected}
+
+
+def test_answers_are_written_where_nobody_waits_for_them(monkeypatch):
+    threads = []
+    monkeypatch.setattr(
+        "gareader.serve.service.answer_of",
+        lambda *given, **wishes: threads.append(current_thread()) or answer_of(*given, **wishes),
+    )
+    assert post({**ASKED, "attention": True}).status_code == 200
+    assert len(threads) == 1
+    assert current_thread() not in threads
+
+
+class Broken:
+    """A reader that fails."""
+
+    def predict(self, *_, **__):
+        raise RuntimeError("out of order")
+
+
+def test_a_failure_is_told_as_every_error_is():
+    response = post(ASKED, readers={"broken": Broken()}, strict=False)
+    assert response.status_code == 500
+    assert response.json() == {"detail": "the service failed, which its log explains; ask something else"}
+    assert {name: response.headers.get(name) for name in HEADERS} == HEADERS
 
 
 class Stuck:
@@ -221,6 +273,7 @@ def test_the_token():
     assert post(ASKED, token=TOKEN, headers=right).status_code == 200
     assert get("/readers", token=TOKEN, headers=right).status_code == 200
     assert get("/healthz", token=TOKEN).status_code == 200
+    assert post(ASKED, token="").status_code == 401
 
 
 def test_the_readers():

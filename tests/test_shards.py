@@ -56,7 +56,7 @@ def test_a_shard_that_is_broken_is_named(tmp_path):
 def test_a_folder_that_is_there_is_not_overwritten(tmp_path):
     prepare(EXAMPLES, tmp_path / "corpus", shard=1)
     with pytest.raises(
-        StoreError, match="corpus: this folder is there already; remove it, or choose another with --out"
+        StoreError, match="corpus: this folder is there already; remove it, or choose another name with --out"
     ):
         prepare(EXAMPLES[:1], tmp_path / "corpus", shard=1)
     assert list(PreparedCorpus.open(tmp_path / "corpus")) == EXAMPLES

@@ -3,6 +3,8 @@
 import lzma
 import subprocess
 import sys
+from itertools import islice, permutations
+from unicodedata import normalize
 
 import pytest
 from hypothesis import given
@@ -53,6 +55,24 @@ def test_words_of_tokenised_text(line: str, expected: list[str]) -> None:
 )
 def test_raw_text_is_tokenised_as_the_treebank_does(text: str, expected: str) -> None:
     assert " ".join(tokenise(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a." * 100_000 + "ab", "a." * 100_000 + "ab"),
+        ("a" + "\u0301\u0316" * 100_000, "\u00e1" + "\u0316" * 100_000 + "\u0301" * 99_999),
+        ("\u0f73" * 100_000, "\u0f71" * 100_000 + "\u0f72" * 100_000),
+    ],
+    ids=["letters with periods", "accents", "accents made of two"],
+)
+def test_a_word_as_long_as_a_book_is_soon_read(text: str, expected: str) -> None:
+    assert tokenise(text) == (expected,)
+
+
+@given(st.text("\u0301\u0308\u0316\u0345\u0344\u0f73\u2550", min_size=30))
+def test_rows_of_accents_are_composed_as_unicode_says(row: str) -> None:
+    assert tokenise(f"a{row}e") == (normalize("NFC", f"a{row}e"),)
 
 
 def test_tokenised_text_comes_out_as_it_was() -> None:
@@ -146,6 +166,23 @@ def test_words_of_the_query_are_not_proposed_but_names_are() -> None:
 def test_only_so_many_are_proposed() -> None:
     document = "He saw Ann, Ben and Cora. He saw Ben and Cora. He saw Cora."
     assert proposed(document, most=2) == ["Cora", "Ben"]
+
+
+class Counted(str):
+    """A word that counts how often words are hashed."""
+
+    hashed = 0
+
+    def __hash__(self) -> int:
+        Counted.hashed += 1
+        return super().__hash__()
+
+
+def test_names_of_the_same_words_are_not_compared_word_by_word() -> None:
+    names = islice(permutations(map(Counted, "Ada Bo Cy Dot Eli Fay Gus Hal".split())), 1000)
+    document = tuple(word for name in names for word in ("saw", *name))
+    assert len(propose_candidates(document, ("XXXXX",))) == 10
+    assert Counted.hashed < 100 * len(document)
 
 
 def test_importing_text_does_not_import_nltk() -> None:

@@ -1,6 +1,7 @@
 """Vectors learned from a corpus."""
 
 import synthetic
+from gareader.examples import PLACEHOLDER, Example
 from gareader.vectors import word_table
 from gareader.word2vec import Texts, train_vectors
 
@@ -28,3 +29,12 @@ def test_a_document_asked_about_twice_comes_once_and_blanks_never():
     assert texts[0] == list(example.document)
     assert [len(text) for text in texts] == [20, 4, 4, 20, 4]
     assert not any("@placeholder" in text for text in texts)
+
+
+def test_of_a_long_document_no_word_is_dropped():
+    words = tuple(map(str, range(25_000)))
+    long = Example("long", words, (PLACEHOLDER,), (("1",), ("2",)), 0)
+    *pieces, query = Texts(lambda: [long])
+    assert [len(piece) for piece in pieces] == [10_000, 10_000, 5_000]
+    assert tuple(word for piece in pieces for word in piece) == words
+    assert query == []

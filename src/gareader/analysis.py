@@ -7,6 +7,7 @@ from math import exp, inf, isclose
 from statistics import fmean, quantiles
 from typing import cast
 
+from gareader.errors import GareaderError
 from gareader.examples import PLACEHOLDER, Example, Prediction
 from gareader.significance import wilson_interval
 from gareader.statistics import candidate_frequencies, phrase_positions
@@ -144,14 +145,21 @@ def at_bound(temperature: float) -> bool:
 
 def cross_fitted(predictions: Iterable[Prediction]) -> list[Prediction]:
     """Each half of the predictions at the temperature fitted on the other half: what fitting is worth on new text."""
-    pointed = _pointed(predictions)
+    pointed = _pointed(predictions, least=2)
     halves = pointed[::2], pointed[1::2]
     temperatures = [fitted_temperature(half) for half in reversed(halves)]
     return [p.tempered(t) for half, t in zip(halves, temperatures, strict=True) for p in half]
 
 
-def _pointed(predictions: Iterable[Prediction]) -> list[Prediction]:
-    return [p for p in predictions if p.example.answer is not None and p.log_probabilities[p.example.answer] > -inf]
+def _pointed(predictions: Iterable[Prediction], least: int = 1) -> list[Prediction]:
+    known = (p for p in predictions if p.example.answer is not None)
+    pointed = [p for p in known if p.log_probabilities[_answer(p.example)] > -inf]
+    if len(pointed) < least:
+        raise GareaderError(
+            f"too few known answers stand in their document ({len(pointed)}; calibration needs {least} or more); "
+            "look at the corpus with gareader describe"
+        )
+    return pointed
 
 
 def _loss(predictions: Sequence[Prediction]) -> float:

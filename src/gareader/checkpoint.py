@@ -54,10 +54,9 @@ def save(checkpoint: Checkpoint, folder: Path | str, *, packed: bool = False) ->
     `packed` takes a quarter of the room, and rounds.
     """
     folder = Path(folder)
-    new = folder.with_name(f".{folder.name}.new")
     try:
-        if folder.exists() and any(folder.iterdir()) and not (folder / SETTINGS).exists():
-            raise CheckpointError(f"{folder}: this holds something else than a reader; choose another folder")
+        check_replaceable(folder)
+        new = folder.with_name(f".{folder.name}.new")
         shutil.rmtree(new, ignore_errors=True)  # of a process that was killed while it wrote
         new.mkdir(parents=True)
         try:
@@ -68,6 +67,16 @@ def save(checkpoint: Checkpoint, folder: Path | str, *, packed: bool = False) ->
     except (OSError, SafetensorError) as error:
         reason = getattr(error, "strerror", None) or error
         raise CheckpointError(f"{folder}: the reader cannot be written: {reason}") from error
+
+
+def check_replaceable(folder: Path) -> None:
+    """Complain about a folder that no reader may be written to; to be asked before long work."""
+    if folder.name in ("", ".."):
+        raise CheckpointError(f"{folder}: a reader's folder needs a name; write one, for example {folder / 'packed'}")
+    if folder.is_file():
+        raise CheckpointError(f"{folder}: this is a file, and a reader is a folder; choose another name")
+    if folder.exists() and any(folder.iterdir()) and not (folder / SETTINGS).exists():
+        raise CheckpointError(f"{folder}: this holds something else than a reader; choose another folder")
 
 
 def _write(checkpoint: Checkpoint, folder: Path, packed: bool) -> None:

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from gareader.anonymity import WAYS, mark
 from gareader.batching import SPECIAL_WORDS, Collator
 from gareader.checkpoint import Checkpoint
-from gareader.config import Table, from_table, known
+from gareader.config import Table, at_least_one, from_table, known
 from gareader.distributed import ALONE, Group
 from gareader.engine import chosen_device
-from gareader.errors import ConfigError, GareaderError, TrainingError, did_you_mean
+from gareader.errors import ConfigError, TrainingError, did_you_mean
 from gareader.examples import Example
 from gareader.files import written_whole
 from gareader.packing import TABLE
@@ -50,6 +50,7 @@ class DataConfig:
     """How candidates hide behind marks @entityN: not (none), permuted in every epoch, or ordered by occurrence."""
 
     def __post_init__(self) -> None:
+        at_least_one(self, "vector_width")
         known(self, anonymity=WAYS)
 
 
@@ -108,7 +109,7 @@ class Experiment:
             self.claim(folder, resume)
         try:
             return self.made_ready(folder, resume, watch, group)
-        except GareaderError:
+        except BaseException:
             if not resume and group.first:  # a run that could not begin must not stand in the way of the next try
                 for path in {*folder.iterdir()} - before:
                     path.unlink()

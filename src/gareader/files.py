@@ -71,6 +71,12 @@ def damaged(problem: BaseException, path: Path, error: type[CorpusError] = Corpu
     return error(f"damaged or cut off here ({problem}); {way_out}", path)
 
 
+def check_no_pipe(path: Path) -> None:
+    """Complain about a pipe, where a file is read more than once."""
+    if path.is_fifo():
+        raise CorpusError("this is a pipe, and a corpus is read more than once; write it to a file first", path)
+
+
 def check_folder(path: Path) -> None:
     """Complain if there is no folder for the file; to be asked before long work."""
     if not path.parent.is_dir():

@@ -82,21 +82,25 @@ class Predictor:
             if output.document_attention is not None:
                 query = (BEGIN, *example.query, END)
                 D, Q = len(example.document), len(query)
-                hops = tuple(hop[b, :D, :Q].cpu().numpy() for hop in output.hop_attention)
+                # a copy: a view would keep the whole batch
+                hops = tuple(hop[b, :D, :Q].cpu().numpy().copy() for hop in output.hop_attention)
                 seen = Attention(query, hops, output.document_attention[b, :D].cpu().numpy())
             prediction = Prediction(example, tuple(row[: len(example.candidates)]), seen)
             predictions.append(prediction.tempered(self.temperature))
         return predictions
 
 
-def question(document: str, query: str, candidates: Iterable[str] | None = None, id: str = "question") -> Example:
+def question(document: str, query: str, candidates: Iterable[str] | None = None) -> Example:
     """An Example from raw text."""
-    words = tokenise(document)
-    asked = query_words(query)
-    proposed = propose_candidates(words, asked) if candidates is None else [*dict.fromkeys(map(tokenise, candidates))]
-    if candidates is None and words and len(proposed) < 2:
+    return question_of(tokenise(document), query_words(query), candidates)
+
+
+def question_of(document: tuple[str, ...], query: tuple[str, ...], candidates: Iterable[str] | None) -> Example:
+    """An Example from the words of document and query; its candidates are raw text, or proposed from the document."""
+    choices = propose_candidates(document, query) if candidates is None else dict.fromkeys(map(tokenise, candidates))
+    if candidates is None and document and len(choices) < 2:
         raise QuestionError("the document has no two names or frequent words to choose from; give the candidates")
-    return Example(id, words, asked, tuple(proposed), None)
+    return Example("question", document, query, tuple(choices), None)
 
 
 def load(reader: Path | str = DEFAULT) -> Predictor:

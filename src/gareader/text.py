@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from itertools import islice, pairwise
-from unicodedata import normalize
+from itertools import groupby, islice, pairwise
+from unicodedata import combining, normalize
 
 from gareader.examples import PLACEHOLDER
 
@@ -59,11 +59,13 @@ _PLAIN_SIGNS = str.maketrans(
 )
 _TREEBANK_QUOTES = {"“": "``", "”": "''", '"': "''"}
 
-_DOTTED = re.compile(rf"(?i)\b(?:(?:[^\W\d_]\.){{2,}}|(?:{_ABBREVIATIONS})\.)(?!\w)")
+# letters with periods only from the first one on: from each, a long row would be walked again and again
+_DOTTED = re.compile(rf"(?i)\b(?:(?<!\b[^\W\d_]\.)(?:[^\W\d_]\.){{2,}}|(?:{_ABBREVIATIONS})\.)(?!\w)")
 _SPLIT_ELISION = re.compile(r"(?i)(?<!\w)['`](t)(is|was|were|will|would)\b")
 _ELISION = re.compile(r"(?i)(?<!\w)['`](?=(?:em|cause|bout|round|neath|gainst|nother|un)\b)")
 _OPENING_SINGLE = re.compile(rf"(?i)(?:^|(?<=[\s(\[{{<“-]))'(?=[\w{_AT}“])(?!(?:re|ve|ll|m|t|s|d|n)\b)")
 _OPENING_DOUBLE = re.compile(r"(?:^|(?<=[\s(\[{<`'-]))(?:\"|''(?=\w))(?!\s|$)|``")
+_ACCENTS = re.compile(r"[^\w\s\0-\u02ff]{30,}")  # more than any language has; other signs may be among them
 
 
 def words(line: str) -> tuple[str, ...]:
@@ -74,7 +76,7 @@ def words(line: str) -> tuple[str, ...]:
 def tokenise(text: str) -> tuple[str, ...]:
     """The words of raw text in the Treebank's way, as the Children's Book Test has them: did n't, `` , -LRB-, Mr."""
     sentences, split = _tokenizers()
-    text = " ".join(normalize("NFC", text).translate(_PLAIN_SIGNS).split())
+    text = " ".join(normalize("NFC", _ACCENTS.sub(_in_order, text)).translate(_PLAIN_SIGNS).split())
     text = re.sub(r"@(?=\w)", _AT, text)  # a mark such as @entity5 is one word
     text = _DOTTED.sub(lambda dotted: dotted[0].replace(".", _PERIOD), text)
     text = _SPLIT_ELISION.sub(rf"{_APOSTROPHE}\1 \2", text)
@@ -100,17 +102,18 @@ def mark_blank(tokens: Iterable[str]) -> tuple[str, ...]:
 def propose_candidates(document: tuple[str, ...], query: tuple[str, ...], most: int = 10) -> list[tuple[str, ...]]:
     """Candidate answers from the document itself: its names, the most frequent first, then its other common words."""
     names = Counter(_names(document))
-    having: dict[str, set[tuple[str, ...]]] = {}
-    for name in names:
-        for word in name:
-            having.setdefault(word, set()).add(name)
-    for name in list(names):  # Finch is Captain Finch, if he is ever called that
-        rarest = min((having[word] for word in name), key=len)
-        longer = list(islice((other for other in rarest if set(name) < set(other)), 2))
+    parts = {name: frozenset(name) for name in names}
+    having: dict[str, dict[tuple[str, ...], frozenset[str]]] = {}
+    for name, own in parts.items():
+        for word in own:
+            having.setdefault(word, {})[name] = own
+    for name, own in parts.items():  # Finch is Captain Finch, if he is ever called that
+        rarest = min((having[word] for word in own), key=len)
+        longer = list(islice((other for other, its in rarest.items() if own < its), 2))
         if len(longer) == 1:
             names[longer[0]] += names.pop(name)
-            for word in name:
-                having[word].discard(name)
+            for word in own:
+                del having[word][name]
     asked = {word.lower() for word in query}
     others = Counter(
         (word,)
@@ -142,6 +145,13 @@ def _names(document: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
             run.append(word)
         elif word[:1] == "@" and len(word) > 1:  # a mark such as @entity5 is a whole name
             yield (word,)
+
+
+def _in_order(signs: re.Match[str]) -> str:
+    """Accents in the order of the composed form: `normalize` sorts them too, but in the square of their number."""
+    apart = "".join(normalize("NFD", sign) for sign in signs[0])
+    rows = groupby(apart, key=lambda sign: combining(sign) > 0)
+    return "".join("".join(sorted(row, key=combining)) for _, row in rows)
 
 
 def _quotes_by_direction(sentence: str) -> str:

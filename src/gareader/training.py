@@ -104,8 +104,11 @@ class Run:
 
     def train(self, stop: Callable[[], bool] = lambda: False) -> Position:
         """Train until the recipe says stop, or `stop()` does; then the state is saved and training can be resumed."""
-        if self.config.threads is not None:
-            torch.set_num_threads(self.config.threads)
+        with on_threads(self.config.threads):
+            return self.until(stop)
+
+    def until(self, stop: Callable[[], bool]) -> Position:
+        """The same, on the threads that there are."""
         if not self.position.step:
             self.save_state()  # so that a reader is never there without a state
         begun = monotonic() - self.position.seconds
@@ -323,6 +326,17 @@ class Run:
         with (self.folder / METRICS).open("ab") as metrics:
             metrics.truncate(min(position["metrics_bytes"], metrics.tell()))
         return position, window, tensors
+
+
+@contextmanager
+def on_threads(number: int | None) -> Iterator[None]:
+    """Meanwhile torch computes on so many threads; on as many as before if None."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(number or before)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def averages(window: list[dict[str, float]]) -> dict[str, float]:

@@ -1,11 +1,14 @@
 """Word vectors from the corpus itself, by word2vec."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from gareader.errors import GareaderError
 from gareader.examples import PLACEHOLDER, Example
 from gareader.files import written_whole
+
+LONGEST = 10_000
+"""Words of a text that gensim reads; it leaves out the rest."""
 
 
 def train_vectors(examples: Callable[[], Iterable[Example]], out: Path, *, width: int, epochs: int, seed: int) -> int:
@@ -28,7 +31,10 @@ def train_vectors(examples: Callable[[], Iterable[Example]], out: Path, *, width
 
 
 class Texts:
-    """Documents and queries as lists of words, as often as they are asked for; a text asked about twice comes once."""
+    """Documents and queries as lists of words, as often as they are asked for; a text asked about twice comes once.
+
+    A text too long for gensim comes in pieces.
+    """
 
     def __init__(self, examples: Callable[[], Iterable[Example]]) -> None:
         self.examples = examples
@@ -37,6 +43,12 @@ class Texts:
         before = None
         for example in self.examples():
             if example.document != before:
-                yield list(example.document)
+                yield from pieces(example.document)
                 before = example.document
-            yield [word for word in example.query if word != PLACEHOLDER]
+            yield from pieces([word for word in example.query if word != PLACEHOLDER])
+
+
+def pieces(words: Sequence[str]) -> Iterator[list[str]]:
+    """The words in lists that gensim reads whole; no words are one empty list."""
+    for start in range(0, len(words) or 1, LONGEST):
+        yield list(words[start : start + LONGEST])

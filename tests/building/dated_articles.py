@@ -7,14 +7,14 @@ of one with another last sentence, the same event a year later, and one about no
 from datetime import date
 from pathlib import Path
 
-from gareader.building.articles import Article, read
+from gareader.building.articles import Article, in_words, read_raw
 
 FILE = Path(__file__).parents[1] / "data" / "dated.jsonl"
 
 
 def articles() -> list[Article]:
     """All of them in order of date."""
-    made = read(FILE, "pairs", _raise)
+    made = map(in_words, read_raw(FILE, "pairs", _raise))
     return sorted(made, key=lambda article: (article.date or date.min, article.id))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gareader.building import articles
-from gareader.building.articles import Article, Kind, read
+from gareader.building.articles import Article, Kind, in_words, read_raw
 from gareader.building.sentences import sentences
 from gareader.errors import CorpusError
 
@@ -22,7 +22,7 @@ DATED = {"id": "a", "date": "2016-02-29", "article": "Ann met Bob."}
 def read_all(path: Path, kind: Kind = "news") -> tuple[list[Article], list[str]]:
     """The good articles and what was said about the bad ones, without the folder."""
     bad: list[CorpusError] = []
-    found = list(read(path, kind, bad.append))
+    found = [in_words(raw) for raw in read_raw(path, kind, bad.append)]
     return found, [str(error).removeprefix(f"{path.parent}/") for error in bad]
 
 
@@ -38,10 +38,10 @@ def written(folder: Path, *rows: Any) -> Path:
 
 
 def test_an_article_for_news(tmp_path: Path) -> None:
-    found, bad = read_all(written(tmp_path, {**NEWS, "own": 1, "date": "2015-01-02"}, "", "   "))
+    found, bad = read_all(written(tmp_path, {**NEWS, "own": 1, "date": "2015-01-02T12:00:00Z"}, "", "   "))
     assert not bad
     text = (("Ann", "met", "Bob", "."), ("Bob", "left", "."))
-    assert found == [Article("a", text, (("Ann", "met", "Bob"),), date(2015, 1, 2))]
+    assert found == [Article("a", text, (("Ann", "met", "Bob"),))]
     assert found[0].words == (*text[0], *text[1])
 
 
@@ -143,11 +143,18 @@ def test_a_line_too_long_is_not_held(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert bad == [f"news.jsonl:2: a line of {len(long):,} characters, more than 1 MiB; write one article on each line"]
 
 
+def test_a_line_that_is_no_object_shows_what_is_due(tmp_path: Path) -> None:
+    for kind, shape in articles.SHAPES.items():
+        found, (bad,) = read_all(written(tmp_path, "[1]"), kind)
+        assert found == []
+        assert bad == f"news.jsonl:1: a list where an object is due: {shape}"
+
+
 def test_ids_over_several_files(tmp_path: Path) -> None:
     seen: set[str] = set()
     bad: list[CorpusError] = []
     path = written(tmp_path, NEWS)
-    assert [len(list(read(path, "news", bad.append, seen))) for _ in range(2)] == [1, 0]
+    assert [len(list(read_raw(path, "news", bad.append, seen))) for _ in range(2)] == [1, 0]
     assert [error.problem for error in bad] == ["a second article with the id 'a'; give each its own"]
 
 
@@ -156,7 +163,7 @@ def test_a_raised_report_ends_the_reading(tmp_path: Path) -> None:
         raise error
 
     with pytest.raises(CorpusError, match="broken JSON"):
-        list(read(written(tmp_path, "x", NEWS), "news", refuse))
+        list(read_raw(written(tmp_path, "x", NEWS), "news", refuse))
 
 
 def test_characters_that_no_file_can_hold_are_spaces(tmp_path: Path) -> None:

@@ -186,3 +186,63 @@ def test_passages_of_excluded_books_are_left_out(shelf, tmp_path):
 def test_the_tagger_is_loaded_once_for_all_books(shelf, tmp_path):
     built([shelf], tmp_path / "out")
     assert books.tagger.cache_info().misses == 1
+
+
+@pytest.mark.usefixtures("simple_tagger")
+@pytest.mark.parametrize(("held_out", "part"), [((1, 0), "validation"), ((0, 1), "test"), ((1, 1), "train")])
+def test_a_part_without_a_question_is_an_error_and_not_an_empty_file(tmp_path, held_out, part):
+    paths = []
+    for number in range(1 + sum(held_out)):
+        paths.append(tmp_path / f"{number}.txt")
+        paths[-1].write_text(tokenised(2 * number + 1).replace("Book", f"Book {number}"))
+    built(paths, tmp_path / "out", held_out=held_out)
+    card = json.loads((tmp_path / "out" / "card.json").read_text())
+    (title,) = card["books"][part]
+    paths[int(title.split()[1])].write_text(f"_BOOK_TITLE_ : {title}\nThe day was so .\n")
+    message = f"the {part} part has no question, so nothing was written; its books gave none: {title}. Leave them out"
+    with pytest.raises(BuildError, match=message):
+        built(paths, tmp_path / "other", held_out=held_out)
+    assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.usefixtures("simple_tagger")
+def test_a_book_that_is_excluded_whole_leaves_no_empty_file(shelf, tmp_path):
+    built([shelf], tmp_path / "out", held_out=(1, 0))
+    (title,) = json.loads((tmp_path / "out" / "card.json").read_text())["books"]["validation"]
+    other = tmp_path / "other.txt"
+    other.write_text(tokenised(int(title.split()[1])))
+    builder = BookBuilder(CONFIG, excluded=Excluded.from_texts(texts(other)))
+    with pytest.raises(BuildError, match="the validation part has no question"):
+        built([shelf], tmp_path / "excluded", builder, held_out=(1, 0))
+
+
+@pytest.mark.usefixtures("simple_tagger")
+def test_why_there_are_too_few_books_is_told(shelf, tmp_path):
+    bad = []
+    with pytest.raises(BuildError, match="4 validation and 0 test books of 4 leave none to train on"):
+        built([shelf, tmp_path / "typo.txt"], tmp_path / "out", held_out=(4, 0), report=bad.append)
+    assert [str(error) for error in bad] == [
+        f"{tmp_path / 'typo.txt'}: there is no such file or folder; check the path"
+    ]
+
+
+@pytest.mark.usefixtures("simple_tagger")
+def test_a_file_name_that_is_no_text_is_told_in_one(shelf, tmp_path):
+    odd = tmp_path / "caf\udce9.txt"
+    odd.write_text("She saw it.")
+    built([shelf, odd], tmp_path / "out")
+    (told,) = json.loads((tmp_path / "out" / "card.json").read_text())["left out"]
+    assert told.startswith("caf\\udce9.txt: too few sentences")
+
+
+@pytest.mark.usefixtures("simple_tagger")
+@pytest.mark.parametrize("format", ["cbt", "jsonl"])
+@pytest.mark.parametrize("word", ["XXXXX", "____", "@placeholder", "a|b"])
+def test_words_that_the_format_needs_for_itself(tmp_path, format, word):
+    path = tmp_path / "books.txt"
+    path.write_text(tokenised(5) + tokenised(7).replace("wood", word))
+    built([path], tmp_path / "out", BookBuilder(PassageConfig("CN", sentences=6, candidates=3), format=format))
+    (file,) = [path for path in (tmp_path / "out").iterdir() if path.stem == "train"]
+    examples = list(read(file))
+    assert examples
+    assert not any(word in candidate for example in examples for candidate in example.candidates)

@@ -52,3 +52,13 @@ def test_a_file_of_another_format(tmp_path):
     official.write_text("1 a\n2 b\tc\n")
     with pytest.raises(CorpusError, match=r"official\.txt:2: this is no query line of the Children's Book Test"):
         compared([], official)
+
+
+@pytest.mark.usefixtures("simple_tagger")
+def test_a_file_without_questions(tmp_path):
+    book = tmp_path / "book.txt"
+    book.write_text("_BOOK_TITLE_ : B\nThe boy Ann saw was in the wood .\n")
+    with pytest.raises(
+        CorpusError, match=r"book\.txt: no question of the Children's Book Test is in here; --check takes"
+    ):
+        compared([book], book)

@@ -121,3 +121,14 @@ def test_nothing_is_written_without_a_question(tmp_path, make):
 def test_shares_that_leave_nothing():
     with pytest.raises(ConfigError, match=r"shares 0.5 and 0.5 leave nothing to train on"):
         Shares(0.5, 0.5)
+
+
+def test_pairs_look_at_the_folder_before_the_work(tmp_path):
+    (tmp_path / "out").mkdir()
+
+    def refuse(articles):
+        raise AssertionError("read before the folder was looked at")
+        yield from articles
+
+    with pytest.raises(BuildError, match="out exists already"):
+        pairs(tmp_path / "out", watch=refuse)

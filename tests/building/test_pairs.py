@@ -258,3 +258,11 @@ def test_the_same_questions_in_every_process() -> None:
         for seed in ("0", "1")
     }
     assert len(outputs) == 1
+
+
+@pytest.mark.parametrize("blank", [PLACEHOLDER, "XXXXX", "____"])
+def test_a_sentence_with_a_blank_of_its_own_does_not_ask(blank: str) -> None:
+    def blanked(article: Article) -> Article:
+        return replace(article, sentences=tuple((*words[:-1], blank, words[-1]) for words in article.sentences))
+
+    assert made(those=[blanked(article) for article in articles()]) == []

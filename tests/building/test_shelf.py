@@ -2,9 +2,11 @@
 
 import gzip
 import lzma
+import os
 
 import pytest
 
+from gareader.building import shelf as shelf_module
 from gareader.building.shelf import books, texts
 
 STORY = "The fox was in the wood and she saw a hen. It was not her hen, but he had to go for it.\n"
@@ -45,8 +47,9 @@ def test_equal_titles_are_told_apart(tmp_path):
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "fox.txt").write_text(STORY)
-    found, _ = shelf(tmp_path / "a" / "fox.txt", tmp_path / "b" / "fox.txt")
-    assert [book.title for book in found] == ["fox", "fox (2)"]
+        (tmp_path / folder / "fox (2).txt").write_text(STORY)
+    found, _ = shelf(*(tmp_path / folder / name for folder in "ab" for name in ("fox.txt", "fox (2).txt")))
+    assert [book.title for book in found] == ["fox", "fox (2)", "fox (3)", "fox (2) (2)"]
 
 
 def test_old_files_in_latin_letters(tmp_path):
@@ -93,6 +96,26 @@ def test_a_bad_book_among_good_ones(tmp_path):
     found, (bad,) = shelf(path)
     assert [book.title for book in found] == ["A", "C"]
     assert f"{path}:4: byte 0xff at column 5 is not UTF-8" in bad
+
+
+@pytest.mark.parametrize("limit", ["_LONGEST_LINE", "_LONGEST_BOOK"])
+def test_a_book_that_is_too_long_among_good_ones(tmp_path, limit, monkeypatch):
+    monkeypatch.setattr(shelf_module, limit, 100)
+    path = tmp_path / "books.txt"
+    row = "the fox " * 8
+    long = " ".join([row] * 4) if limit == "_LONGEST_LINE" else "\n".join([row] * 4)
+    path.write_text(f"_BOOK_TITLE_ : A\nthe fox .\n_BOOK_TITLE_ : B\n{long}\nthe hen .\n_BOOK_TITLE_ : C\nthe end .\n")
+    found, (bad,) = shelf(path)
+    assert [(book.title, book.text) for book in found] == [("A", "the fox ."), ("C", "the end .")]
+    place = {"_LONGEST_LINE": "4: a line of more than 100 bytes", "_LONGEST_BOOK": "3: more than 100 bytes"}[limit]
+    assert bad.startswith(f"{path}:{place}")
+
+
+def test_a_pipe_is_no_shelf(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    found, (bad,) = shelf(tmp_path / "pipe")
+    assert found == []
+    assert "this is a pipe, and a corpus is read more than once; write it to a file first" in bad
 
 
 def test_another_language_is_refused(tmp_path):

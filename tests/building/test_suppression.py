@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gareader.building.baselines import BASELINES, RELAXED, STRICT, Choice, chance, kept, solved
+from gareader.building.baselines import BASELINES, RELAXED, STRICT, Choice, kept, solved
 from gareader.errors import ConfigError
 from gareader.examples import PLACEHOLDER, Example
 
@@ -43,11 +43,6 @@ def test_a_baseline_that_knows_nothing_answers_nothing() -> None:
     assert answered(f"Then {PLACEHOLDER} slept", {})[2:] == [None, None]
 
 
-def test_chance() -> None:
-    assert chance([2, 4]) == 0.375
-    assert chance([]) == 0.0
-
-
 PATTERNS = list(product((False, True), repeat=2))
 
 
@@ -56,10 +51,15 @@ def accuracy(answers: list[tuple[bool, ...]], chosen: list[int], baseline: int) 
     return sum(answers[number][baseline] for number in chosen) / len(chosen)
 
 
+def within(answers: list[tuple[bool, ...]], most: float, seed: int = 1) -> list[int]:
+    """The questions that are kept where a baseline may answer this share of them."""
+    return kept(answers, [10] * len(answers), 10 * most, seed)
+
+
 def test_the_largest_selection_within_the_share() -> None:
     # 6 for both, 2 for the first alone, 3 for the second alone, 4 for none: at a half, 2 + 3 + 4 and 3 of both fit
     answers = [(True, True)] * 6 + [(True, False)] * 2 + [(False, True)] * 3 + [(False, False)] * 4
-    chosen = kept(answers, 0.5, seed=1)
+    chosen = within(answers, 0.5)
     assert chosen == sorted(set(chosen))
     assert Counter(answers[number] for number in chosen) == {
         (True, True): 3, (True, False): 2, (False, True): 3, (False, False): 4,
@@ -67,27 +67,33 @@ def test_the_largest_selection_within_the_share() -> None:
 
 
 def test_nothing_or_everything_is_kept() -> None:
-    assert kept([], 0.5, seed=1) == []
-    assert kept([(True, True)] * 3, 0.5, seed=1) == []
-    assert kept([(True, True)] * 3, 1.0, seed=1) == [0, 1, 2]
-    assert kept([(False, False)] * 3, 0.0, seed=1) == [0, 1, 2]
+    assert within([], 0.5) == []
+    assert within([(True, True)] * 3, 0.5) == []
+    assert within([(True, True)] * 3, 1.0) == [0, 1, 2]
+    assert within([(False, False)] * 3, 0.0) == [0, 1, 2]
 
 
-@pytest.mark.parametrize("most", [-0.1, 1.1])
-def test_an_impossible_share(most: float) -> None:
-    with pytest.raises(ConfigError, match="is not between 0 and 1; it is the share that a baseline may answer"):
-        kept([(True,)], most, seed=1)
+def test_a_baseline_may_not_be_below_nothing() -> None:
+    with pytest.raises(ConfigError, match="factor = -1 is negative; it says how far above chance a baseline may be"):
+        kept([(True,)], [2], -1, seed=1)
+
+
+def test_chance_is_that_of_the_questions_that_are_kept() -> None:
+    answers, choices = [(True,)] * 10 + [(False,)] * 10, [2] * 10 + [5] * 10  # a guess is right in 35 % of all
+    chosen = kept(answers, choices, STRICT, seed=1)
+    assert accuracy(answers, chosen, 0) <= sum(1 / choices[number] for number in chosen) / len(chosen)
+    assert len(chosen) == 14
 
 
 def test_the_seed_draws() -> None:
     answers = [(True,)] * 40 + [(False,)] * 20
-    assert kept(answers, 0.4, seed=1) == kept(answers, 0.4, seed=1)
-    assert kept(answers, 0.4, seed=1) != kept(answers, 0.4, seed=2)
+    assert within(answers, 0.4) == within(answers, 0.4)
+    assert within(answers, 0.4) != within(answers, 0.4, seed=2)
 
 
 def test_relaxed_keeps_what_strict_keeps_and_more() -> None:
     answers = [((number * 7) % 10 < 6, (number * 3) % 7 < 4) for number in range(300)]
-    strict, relaxed = (kept(answers, share * 0.3, seed=1) for share in (STRICT, RELAXED))
+    strict, relaxed = (within(answers, share * 0.3) for share in (STRICT, RELAXED))
     assert len(strict) < len(relaxed) < len(answers)
     assert set(strict) < set(relaxed)
 
@@ -106,6 +112,6 @@ def largest(sizes: list[int], most: float) -> int:
 @given(st.lists(st.integers(0, 5), min_size=4, max_size=4), st.sampled_from([0.1, 0.25, 0.3, 0.5, 0.7]))
 def test_no_selection_within_the_share_is_larger(sizes: list[int], most: float) -> None:
     answers = [pattern for size, pattern in zip(sizes, PATTERNS, strict=True) for _ in range(size)]
-    chosen = kept(answers, most, seed=1)
+    chosen = within(answers, most)
     assert len(chosen) == largest(sizes, most)
     assert not chosen or all(accuracy(answers, chosen, baseline) <= most + 1e-9 for baseline in range(2))

@@ -132,6 +132,150 @@ def test_a_corpus_without_answers_measures_nothing(trained, gareader, tmp_path, 
     assert "no question has a known answer" in err
 
 
+def written(path, *answers, document="Ann has it ."):
+    """A corpus with one question for each of these answers."""
+    question = {"document": document, "query": "XXXXX has", "candidates": ["Ann", "it", "Bob"]}
+    path.write_text("".join(json.dumps({**question, "answer": answer}) + "\n" for answer in answers))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("command", "answers", "count", "least"),
+    [
+        (("analyse",), ["Ann"], 1, 2),
+        (("analyse",), ["Bob", "Bob"], 0, 1),
+        (("pack", "--calibrate", "--out", "x", "--measure"), ["Bob", "Bob"], 0, 1),
+    ],
+)
+def test_too_few_answers_in_their_document_are_told(trained, gareader, tmp_path, command, answers, count, least):
+    corpus = written(tmp_path / "few.jsonl", *answers)
+    command, *rest = command
+    code, out, err = gareader(command, trained / "run" / BEST, *rest, corpus)
+    assert (code, out) == (1, "")
+    assert err == (
+        f"gareader: {corpus}: too few known answers stand in their document "
+        f"({count}; calibration needs {least} or more); look at the corpus with gareader describe\n"
+    )
+
+
+def test_two_answers_are_enough_to_analyse_and_one_to_calibrate(trained, gareader, tmp_path):
+    corpus = written(tmp_path / "two.jsonl", "Ann", "it")
+    assert gareader("analyse", trained / "run" / BEST, corpus, "--plot", tmp_path / "two.png")[0] == 0
+    corpus = written(tmp_path / "one.jsonl", "Ann")
+    packing = "pack", trained / "run" / BEST, "--out", tmp_path / "packed", "--measure", corpus, "--calibrate"
+    assert gareader(*packing)[0] == 0
+
+
+def test_where_a_reader_can_be_packed_is_asked_first(trained, gareader, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("mine")
+    reader = tmp_path / "reader"
+    shutil.copytree(trained / "run" / BEST, reader)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    for out, problem in (
+        ("mine", "this holds something else than a reader; choose another folder"),
+        ("mine/notes.txt", "this is a file, and a reader is a folder; choose another name"),
+        (".", "a reader's folder needs a name; write one, for example packed"),
+        ("..", "a reader's folder needs a name; write one, for example ../packed"),
+        ("reader", "this is the reader to pack, and packing rounds it; choose another --out"),
+        ("mine/../reader", "this is the reader to pack, and packing rounds it; choose another --out"),
+    ):
+        code, printed, err = gareader("pack", reader, "--out", out, "--measure", "no corpus")
+        assert (code, printed, err) == (1, "", f"gareader: {out}: {problem}\n")
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_a_name_in_the_box_that_is_also_a_folder_here(trained, gareader, box, tmp_path, monkeypatch):
+    reader, corpus = trained / "run" / BEST, trained / "validation.arrow"
+    shutil.copytree(reader, box / "people")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people").mkdir()
+    assert gareader("evaluate", "people", corpus)[0] == 0  # the folder holds no reader
+    gareader("pack", reader, "--out", "./people", "--measure", corpus, "--about", "mine")
+    code, out, err = gareader("evaluate", "people", corpus)
+    assert (code, out) == (1, "")
+    assert err == (
+        "gareader: people: a reader in the box and a folder here have this name; "
+        "write ./people for the folder, or rename it to use the one in the box\n"
+    )
+    assert gareader("evaluate", "./people", corpus)[1].startswith("./people: ")
+    assert json.loads(gareader("readers", "people/")[1])["about"] == "mine"
+    assert "about" not in json.loads(gareader("readers", "--json")[1])  # the list is of the box alone
+    shutil.move("people", "others")
+    assert gareader("evaluate", "people", corpus)[0] == 0
+
+
+def test_the_card_of_a_folder_stands_beside_it(trained, gareader, tmp_path, monkeypatch):
+    reader = tmp_path / "v1.5"
+    shutil.copytree(trained / "run" / BEST, reader)
+    (tmp_path / "v1.md").write_text("# Another\n", encoding="utf-8")
+    monkeypatch.chdir(reader)
+    for name in (reader, "."):
+        assert json.loads(gareader("readers", name)[1])["name"] == "v1.5"
+    (tmp_path / "v1.5.md").write_text("# Mine\n", encoding="utf-8")
+    for name in (reader, "."):
+        assert gareader("readers", name)[1] == "# Mine\n"
+
+
+def test_questions_without_any_answer_are_predicted_and_not_measured(trained, gareader, tmp_path):
+    reader, corpus = trained / "run" / BEST, written(tmp_path / "open.jsonl", None, None)
+    predictions, results = tmp_path / "answers.jsonl", tmp_path / "results.jsonl"
+    code, out, err = gareader("evaluate", reader, corpus, "--predictions", predictions, "--results", results)
+    assert (code, err) == (0, "")
+    assert (
+        out == f"{reader}: predictions for 2 questions in {predictions}; no answer is known, so nothing is measured\n"
+    )
+    assert [json.loads(line)["answer"] for line in predictions.read_text().splitlines()] == [None, None]
+    assert not results.exists()
+    both = gareader("evaluate", reader, reader, corpus, "--predictions", predictions, "--json")[1]
+    assert json.loads(both) == {
+        "reader": "ensemble",
+        "examples": 0,
+        "accuracy": None,
+        "without_answer": 2,
+        "predictions": str(predictions),
+        "skipped": 0,
+    }
+    code, _, err = gareader("evaluate", reader, corpus, "--results", results)
+    assert code == 1
+    assert err == (
+        f"gareader: {corpus}: no question has a known answer, so there is nothing to measure; "
+        "to keep the predictions type: --predictions FILE\n"
+    )
+
+
+IMPOSSIBLE = [
+    "vectors corpus --out x --epochs 0",
+    "vectors corpus --out x --width 0",
+    "vectors corpus --out x --width -3",
+    "vectors corpus --out x --seed -1",
+    "vectors corpus --out x --seed 4294967296",
+    "bench train --batch 0",
+    "bench infer --document 0",
+    "bench gru --hidden 0",
+    "bench answer --repeats 0",
+    "bench run config --updates 0",
+    "bench serve --clients 0",
+    "bench serve --time 0",
+    "bench serve --questions 0",
+    "bench growth x.png --values 0",
+    "bench profile --steps 0",
+    "bench readers --repeats 0",
+    "bench lstm 16 0",
+    "bench scale --updates 0",
+    "bench shards corpus --out x --questions 0",
+    "bench shards corpus --out x --read 0",
+]
+
+
+@pytest.mark.parametrize("command", IMPOSSIBLE)
+def test_an_impossible_number_is_a_usage_error(gareader, command):
+    code, out, err = gareader(*command.split())
+    assert (code, out) == (2, "")
+    assert "Must be" in err
+
+
 def test_pictures_of_the_attention(trained, gareader, tmp_path, monkeypatch):
     reader, corpus = trained / "run" / BEST, trained / "validation.arrow"
     for number, arguments in enumerate(

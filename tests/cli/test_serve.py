@@ -16,6 +16,8 @@ from gareader.benchmark.serving import memory, service
 from gareader.cli.serve import listening
 from gareader.errors import GareaderError
 
+pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
+
 ASKED = {
     "document": "Ann has the lamp. Ben has the drum. " * 300,
     "query": "___ has the drum.",
@@ -94,3 +96,22 @@ def test_without_the_extra_it_says_what_to_install(tmp_path):
     missing = run("--check", PYTHONPATH=str(tmp_path))
     assert missing.returncode == 1
     assert "serving needs uvicorn; type: pip install 'gareader[serve]'" in missing.stderr
+
+
+@pytest.mark.parametrize("token", ["", " "])
+def test_an_empty_token_is_refused(gareader, monkeypatch, token):
+    said = "gareader: the token is empty; write one behind --token or into GAREADER_TOKEN, or leave both out\n"
+    assert gareader("serve", "--check", "--token", token) == (1, "", said)
+    monkeypatch.setenv("GAREADER_TOKEN", token)
+    assert gareader("serve", "--check") == (1, "", said)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"), [((), "without a token"), (("--token", "sesame"), "to those who send the token")]
+)
+def test_at_the_start_it_says_whether_a_token_is_needed(gareader, monkeypatch, arguments, said):
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr("uvicorn.Server.run", lambda server, sockets: sockets[0].close())
+    code, _, told = gareader("serve", "--port", "0", *arguments)
+    assert code == 0
+    assert f"/ {said} (programs: POST /answer, see /docs)" in told

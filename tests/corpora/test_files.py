@@ -243,3 +243,20 @@ def test_what_cannot_be_cut_is_one_stretch(tmp_path: Path, name: str) -> None:
     else:
         path.write_bytes(lzma.compress((DATA / "cbt.txt").read_bytes()))
     assert list(corpora.spans(path, 1)) == [WHOLE]
+
+
+def test_a_question_may_begin_between_two_pieces(tmp_path: Path) -> None:
+    path = tmp_path / "questions.jsonl"
+    path.write_bytes(b"{" + b" " * 65_535 + b"\n{}\n{}\n")
+    assert [(span.start, span.end, span.line) for span in corpora.spans(path, 1, format="jsonl")] == [
+        (0, 65_537, 1),
+        (65_537, 65_540, 2),
+        (65_540, 65_543, 3),
+    ]
+
+
+def test_an_unknown_format_has_no_stretches(tmp_path: Path) -> None:
+    path = tmp_path / "questions.jsonl"
+    path.write_text("{}\n")
+    with pytest.raises(CorpusError, match="unknown format 'json'; did you mean 'jsonl'"):
+        corpora.spans(path, 1, format="json")

@@ -2,6 +2,7 @@
 
 import gzip
 import lzma
+import os
 from pathlib import Path
 
 import pytest
@@ -150,3 +151,12 @@ def test_a_question_that_is_there_twice(tmp_path: Path) -> None:
     examples, bad = read_all(tmp_path)
     assert len(examples) == 1
     assert bad == [f"{tmp_path / 'a.question.gz'}: a second file for the question a; remove one of them"]
+
+
+def test_a_folder_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(folder: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(folder))
+
+    monkeypatch.setattr(os, "scandir", refused)
+    with pytest.raises(CorpusError, match=r"cannot be opened \(Permission denied\); check who may read it"):
+        read(tmp_path)

@@ -5,10 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from gareader.errors import ConfigError, CorpusError, TrainingError
 from gareader.plots import study_picture
-from gareader.study import Studio, Study, markdown, read_results
+from gareader.study import Result, Studio, Study, markdown, read_results
+from gareader.study.plan import Trial
 from gareader.study.results import RESULTS
 from study.studies import READER, edit, finished, to_the_end
 
@@ -163,3 +165,30 @@ def test_the_studies_of_the_project_can_be_planned(path, monkeypatch):
     study = Study.load(path)
     assert study.trials
     assert study.against
+
+
+def test_questions_without_answers_are_no_result(small):
+    lines = [json.loads(line) for line in (small / "validation.jsonl").read_text().splitlines()]
+    (small / "test.jsonl").write_text("".join(json.dumps({**line, "answer": None}) + "\n" for line in lines))
+    edit(small / "study.toml", "[rows.reader]", f'test = "{small}/test.jsonl"\n[rows.reader]')
+    with pytest.raises(
+        CorpusError, match=r"test\.jsonl: no question has a known answer, so there is nothing to measure"
+    ):
+        finished(small)
+
+
+def test_the_threads_of_one_row_are_not_those_of_the_next(small):
+    before = torch.get_num_threads()
+    edit(small / "reader.toml", "threads = 1", f"threads = {before + 1}")
+    finished(small)
+    assert torch.get_num_threads() == before
+
+
+def test_many_readers_are_told_apart_in_a_picture_of_shares():
+    trials = [Trial(f"${number}$", "c", share, 1, None) for number in range(16) for share in (0.5, 1.0)]
+    parts = {"validation": {"accuracy": 0.5, "interval": (0.4, 0.6)}}
+    results = [Result(t.key, t.row, t.corpus, t.fraction, t.seed, parts, {"reader": {}}) for t in trials]
+    (axes,) = study_picture(Study("many", trials, {"c": {"train": "t", "validation": "v"}}), results).axes
+    looks = {(bars.lines[0].get_color(), bars.lines[0].get_marker()) for bars in axes.containers}
+    assert len(looks) == 16
+    assert not any(text.get_parse_math() for text in axes.get_legend().get_texts())

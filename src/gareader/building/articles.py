@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from gareader.building.sentences import Words, sentences
 from gareader.corpora.files import Report, pieces, utf8
+from gareader.corpora.jsonl import json_kind
 from gareader.errors import CorpusError, did_you_mean
 
 Kind = Literal["news", "pairs"]
@@ -54,11 +55,6 @@ class Article:
         return tuple(word for sentence in self.sentences for word in sentence)
 
 
-def read(path: Path, kind: Kind, report: Report, seen: set[str] | None = None) -> Iterator[Article]:
-    """The articles of a file one by one, in words; a bad one is reported, and reading goes on at the next."""
-    return map(in_words, read_raw(path, kind, report, seen))
-
-
 def in_words(raw: RawArticle) -> Article:
     """The article tokenised: most of the work of reading, and a function of its own so that processes may share it."""
     highlights = tuple(tuple(word for words in sentences(text) for word in words) for text in raw.highlights)
@@ -66,7 +62,10 @@ def in_words(raw: RawArticle) -> Article:
 
 
 def read_raw(path: Path, kind: Kind, report: Report, seen: set[str] | None = None) -> Iterator[RawArticle]:
-    """The articles before tokenising; memory grows with the ids, which `seen` holds over several files."""
+    """The articles of a file one by one; a bad one is reported, and reading goes on at the next.
+
+    Memory grows with the ids, which `seen` holds over several files.
+    """
     seen = set() if seen is None else seen
     for number, row in _rows(path, report):
         if not row.strip():
@@ -118,8 +117,6 @@ class _Line:
             self.object: Any = json.loads(utf8(row, path, number), parse_constant=_refuse)
         except (ValueError, RecursionError) as error:
             raise self.bad(f"broken JSON: {error}; write each article as one whole object on one line") from None
-        if not isinstance(self.object, dict):
-            raise self.bad(f"{_kind(self.object)} where an object is due: {SHAPES['news']}")
 
     def bad(self, problem: str) -> CorpusError:
         """The error for this line."""
@@ -127,12 +124,16 @@ class _Line:
 
     def article(self, kind: Kind) -> RawArticle:
         """The article it spells."""
+        if not isinstance(self.object, dict):
+            raise self.bad(f"{json_kind(self.object)} where an object is due: {SHAPES[kind]}")
         self.check_keys(kind)
         key = next(key for key in _TEXTS if key in self.object)
         text = self.text(key, self.object[key])
         if not text.strip():
             raise self.bad(f"the key {key!r} holds no words; give the article's text, or leave the line out")
-        return RawArticle(self.id(), text, self.highlights() if kind == "news" else (), self.date())
+        if kind == "news":
+            return RawArticle(self.id(), text, highlights=self.highlights())
+        return RawArticle(self.id(), text, date=self.date())
 
     def check_keys(self, kind: Kind) -> None:
         """No key missing or misspelt; other keys are the user's own and are passed over."""
@@ -148,14 +149,14 @@ class _Line:
     def text(self, key: str, value: object) -> str:
         """A text of whole characters, those that no file can hold taken for spaces."""
         if not isinstance(value, str):
-            raise self.bad(f"the key {key!r} holds {_kind(value)}; give a text")
+            raise self.bad(f"the key {key!r} holds {json_kind(value)}; give a text")
         return _NO_TEXT.sub(" ", utf8(value, self.path, self.number))
 
     def id(self) -> str:
         """Its id, which goes into file names' digests and XML: one line."""
         given = self.object["id"]
         if isinstance(given, bool) or not isinstance(given, str | int):
-            raise self.bad(f"the key 'id' holds {_kind(given)}; give a text or a number")
+            raise self.bad(f"the key 'id' holds {json_kind(given)}; give a text or a number")
         text = utf8(str(given), self.path, self.number)
         if not text or text != text.strip() or not text.isprintable():
             shown = json.dumps(text)
@@ -167,17 +168,15 @@ class _Line:
         given = self.object["highlights"]
         rows = given.splitlines() if isinstance(given, str) else given
         if not isinstance(rows, list):
-            raise self.bad(f"the key 'highlights' holds {_kind(given)}; give a list of texts")
+            raise self.bad(f"the key 'highlights' holds {json_kind(given)}; give a list of texts")
         held = tuple(text for row in rows if (text := self.text("highlights", row)).strip())
         if not held:
             raise self.bad("no highlights; questions are made of them: give at least one, or leave the line out")
         return held
 
-    def date(self) -> datetime.date | None:
-        """Its day, if it has one."""
-        given = self.object.get("date")
-        if given is None and "date" not in self.object:
-            return None
+    def date(self) -> datetime.date:
+        """Its day."""
+        given = self.object["date"]
         try:
             if isinstance(given, str) and _DATE.fullmatch(given):
                 return datetime.date.fromisoformat(given)
@@ -188,16 +187,3 @@ class _Line:
 
 def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is no JSON")
-
-
-def _kind(value: object) -> str:
-    """What it is, in JSON's words."""
-    names = {
-        str: "a text",
-        bool: "true or false",
-        int: "a number",
-        float: "a number",
-        list: "a list",
-        dict: "an object",
-    }
-    return names.get(type(value), "null")

@@ -17,6 +17,9 @@ BASELINES = ("first person", "most frequent person", "n-gram", "unigram")
 STRICT, RELAXED = 1.0, 1.5
 """How far above chance each baseline may answer the questions that are kept."""
 
+Sort = tuple[tuple[bool, ...], int]
+"""Which baselines answer a question, and among how many choices."""
+
 _AROUND = 4  # words on each side that the n-gram baseline compares
 
 
@@ -66,41 +69,36 @@ def _alike(one: Sequence[str], other: Sequence[str]) -> int:
     return count
 
 
-def chance(choices: Sequence[int]) -> float:
-    """The accuracy of guessing among so many choices each."""
-    return sum(1 / number for number in choices) / len(choices) if choices else 0.0
+def kept(answered: Sequence[tuple[bool, ...]], choices: Sequence[int], factor: float, seed: int) -> list[int]:
+    """The largest selection of which each baseline answers at most `factor` times what a guess among the choices would.
 
-
-def kept(answered: Sequence[tuple[bool, ...]], most: float, seed: int) -> list[int]:
-    """The largest selection of which each baseline answers a share of at most `most`: numbers of questions, sorted.
-
-    Questions that the same baselines answer are alike; how many of each sort stay is an integer program (as Onishi et
-    al. optimise it), which of them is drawn by the seed. A larger share keeps what a smaller one drew, and more.
+    Numbers of questions, sorted. Questions with as many choices that the same baselines answer are alike; how many of
+    each sort stay is an integer program (as Onishi et al. optimise it), which of them is drawn by the seed.
     """
-    if not 0 <= most <= 1:
-        raise ConfigError(f"most = {most} is not between 0 and 1; it is the share that a baseline may answer")
-    sorts: defaultdict[tuple[bool, ...], list[int]] = defaultdict(list)
-    for number, pattern in enumerate(answered):
-        sorts[pattern].append(number)
-    patterns = sorted(sorts)
+    if factor < 0:
+        raise ConfigError(f"factor = {factor} is negative; it says how far above chance a baseline may be")
+    sorts: defaultdict[Sort, list[int]] = defaultdict(list)
+    for number, sort in enumerate(zip(answered, choices, strict=True)):
+        sorts[sort].append(number)
+    kinds = sorted(sorts)
     chosen = []
-    for pattern, size in zip(patterns, _sizes(patterns, [len(sorts[one]) for one in patterns], most), strict=True):
-        drawn = list(sorts[pattern])
-        Random(f"{seed} {pattern}").shuffle(drawn)  # noqa: S311  # a text as seed: alike in all processes
+    for kind, size in zip(kinds, _sizes(kinds, [len(sorts[kind]) for kind in kinds], factor), strict=True):
+        drawn = list(sorts[kind])
+        Random(f"{seed} {kind}").shuffle(drawn)  # noqa: S311  # a text as seed: alike in all processes
         chosen.extend(drawn[:size])
     return sorted(chosen)
 
 
-def _sizes(patterns: Sequence[tuple[bool, ...]], there: Sequence[int], most: float) -> list[int]:
-    """How many questions of each pattern to keep: Σ n as large as can be, with Σ n·(answered − most) ≤ 0 for each."""
-    if not patterns:
+def _sizes(sorts: Sequence[Sort], there: Sequence[int], factor: float) -> list[int]:
+    """How many of each sort to keep: Σ n as large as can be, with Σ n·(answered − factor/choices) ≤ 0 for each."""
+    if not sorts:
         return []
     from scipy.optimize import Bounds, LinearConstraint, milp  # takes half a second
 
-    surplus = np.array(patterns, dtype=float).T - most  # (baselines, patterns)
+    surplus = np.array([[right - factor / choices for right in answered] for answered, choices in sorts]).T
     found = milp(
-        c=-np.ones(len(patterns)),
-        integrality=np.ones(len(patterns)),
+        c=-np.ones(len(sorts)),
+        integrality=np.ones(len(sorts)),
         bounds=Bounds(0, np.array(there, dtype=float)),
         constraints=LinearConstraint(surplus, -np.inf, 0),
     )

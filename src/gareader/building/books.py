@@ -1,7 +1,7 @@
 """The Children's Book Test from any books: questions, parts by whole books, the card."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from itertools import chain
@@ -14,7 +14,7 @@ from gareader.building.overlap import Excluded
 from gareader.building.passages import PassageConfig, Question, questions
 from gareader.building.shelf import Book, books
 from gareader.building.tagging import Tagger, load_tagger
-from gareader.corpora.files import Report
+from gareader.corpora.files import Report, file_name
 from gareader.distributed import ALONE, Group
 from gareader.errors import BuildError, CorpusError
 from gareader.examples import PLACEHOLDER, Example
@@ -106,14 +106,20 @@ def build(
 
     A bad book is reported, and the others are built. Where a group of processes does this, the first one writes.
     """
-    titles = [book.title for book in books(paths, lambda bad: None)]
-    part_of = _parts(titles, held_out, builder.config.seed)
+    early: list[CorpusError] = []
+    titles = [book.title for book in books(paths, early.append)]
+    try:
+        part_of = _parts(titles, held_out, builder.config.seed)
+    except BuildError:
+        for bad in early:  # why there are so few
+            report(bad)
+        raise
     total: Counter[str] = Counter()
     problems: list[str] = []
     shelves: dict[str, list[str]] = {}
 
     def tell(bad: CorpusError) -> None:
-        problems.append(f"{bad.path.name}: {bad.problem}")
+        problems.append(f"{file_name(bad.path)}: {bad.problem}")
         report(bad)
 
     stream = in_order(builder, books(paths, tell), workers, group)
@@ -126,11 +132,11 @@ def build(
                     tell(made.problem)
                     continue
                 part = part_of[made.title]
-                parts.write(part, made.text, made.tally)
+                if made.text:
+                    parts.write(part, made.text, made.tally)
                 shelves.setdefault(part, []).append(made.title)
                 total.update(made.counts)
-        if not total["questions"]:
-            raise BuildError("no book gave a question, so nothing was written; see what was said about each")
+        _check(parts.tallies, part_of)
         facts = {
             "settings": {**asdict(builder.config), "tagger": builder.tagger, "format": builder.format},
             "counts": dict(total),
@@ -156,6 +162,19 @@ def _parts(titles: Sequence[str], held_out: tuple[int | None, int | None], seed:
         **dict.fromkeys(drawn[:validation], "validation"),
         **dict.fromkeys(drawn[validation:], "test"),
     }
+
+
+def _check(written: Collection[str], part_of: Mapping[str, str]) -> None:
+    """Complain if a part that was asked for has no question."""
+    if not written:
+        raise BuildError("no book gave a question, so nothing was written; see what was said about each")
+    for part in PARTS:
+        if part in part_of.values() and part not in written:
+            titles = ", ".join(title for title in part_of if part_of[title] == part)
+            raise BuildError(
+                f"the {part} part has no question, so nothing was written; its books gave none: {titles}. "
+                "Leave them out, or hold out others with another --seed"
+            )
 
 
 def _tags(tag: Tagger, sentences: Sequence[Words]) -> list[list[str]]:

@@ -11,12 +11,12 @@ from typing import TypeVar
 
 from gareader.building import articles, news, pairs
 from gareader.building.articles import RawArticle
-from gareader.building.baselines import RELAXED, STRICT, chance, kept
+from gareader.building.baselines import RELAXED, STRICT, kept
 from gareader.building.folder import Parts, json_line, new_folder, write_card
 from gareader.building.names import Tagger
 from gareader.building.similar import Rarity
 from gareader.building.tagging import load_tagger
-from gareader.corpora.files import Report
+from gareader.corpora.files import Report, file_name
 from gareader.distributed import ALONE, Group
 from gareader.errors import BuildError, ConfigError, CorpusError
 from gareader.parallel import help_with, in_order
@@ -82,8 +82,8 @@ class _Told:
         self.problems: list[str] = []
 
     def __call__(self, bad: CorpusError) -> None:
-        place = f"{bad.path.name}:{bad.line}" if bad.line else bad.path.name
-        self.problems.append(f"{place}: {bad.problem}")
+        place = f":{bad.line}" if bad.line else ""
+        self.problems.append(f"{file_name(bad.path)}{place}: {bad.problem}")
         self._report(bad)
 
 
@@ -149,13 +149,13 @@ def build_pairs(
     stream = in_order(_tokenised, raw, workers, group)
     if not group.first:
         return help_with(stream)
-    everything = pairs.in_order(article for some in stream for article in some)
-    found = list(pairs.questions(everything, Rarity.of(everything), settings, _tag(tagger)))
-    guess = chance([len(question.example.candidates) for question in found])
-    chosen = kept([question.solved for question in found], min(1.0, guess * VARIANTS[variant]), seed)
-    total = Counter(articles=len(everything), questions=len(chosen), suppressed=len(found) - len(chosen))
-    _no_question(total)
     with new_folder(out) as folder:
+        everything = pairs.in_order(article for some in stream for article in some)
+        found = list(pairs.questions(everything, Rarity.of(everything), settings, _tag(tagger)))
+        answered, choices = [each.solved for each in found], [len(each.example.candidates) for each in found]
+        chosen = kept(answered, choices, VARIANTS[variant], seed)
+        total = Counter(articles=len(everything), questions=len(chosen), suppressed=len(found) - len(chosen))
+        _no_question(total)
         with Parts(folder, *((".xml", "<ROOT>\n", "</ROOT>\n") if format == "wdw" else (".jsonl",))) as parts:
             for place, number in enumerate(chosen):
                 text = pairs.wdw_xml(found[number]) if format == "wdw" else json_line(found[number].example)

@@ -85,7 +85,7 @@ def _key(heading: str) -> str:
 
 
 def body(text: str) -> str:
-    """The story alone; what carries none of Project Gutenberg's marks comes back whole."""
+    """The story alone; of what carries none of Project Gutenberg's marks, all but a table of contents in front."""
     text = text.replace("\r\n", "\n")
     starts, story = list(_START.finditer(text)), text
     begin = next((mark.end() for mark in starts), 0)

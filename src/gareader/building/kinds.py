@@ -40,7 +40,9 @@ def kinds(sentences: Sequence[Words], tags: Sequence[Sequence[str]]) -> list[lis
     for words, its_tags in zip(sentences, tags, strict=True):
         row = []
         for place, (word, tag) in enumerate(zip(words, its_tags, strict=True), 1):
-            if word in entities:
+            if "|" in word:  # which parts candidates in the corpus's files
+                row.append("")
+            elif word in entities:
                 inside = word in names and place < len(words) and words[place] in names
                 row.append("" if inside else "NE")
             elif word[0].isalpha() and word[0].islower():

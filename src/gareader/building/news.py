@@ -11,6 +11,7 @@ from gareader.building.articles import Article
 from gareader.building.entities import Entity, find_entities
 from gareader.building.names import Mention, Tagger, Words
 from gareader.examples import PLACEHOLDER, Example
+from gareader.text import mark_blank
 
 _MARK = re.compile(r"@entity(\d+)")
 
@@ -42,7 +43,7 @@ def questions(
         for place, entity in text.first_mentions(number).items():
             query = text.written(number, marks, blank=place)
             # the highlight may have a blank of its own
-            if entity not in candidates or len(here) < max(fewest, 2) or query.count(PLACEHOLDER) != 1:
+            if entity not in candidates or len(here) < max(fewest, 2) or mark_blank(query).count(PLACEHOLDER) != 1:
                 continue
             name = sha1(f"{article.id}\n{len(made)}".encode(), usedforsecurity=False).hexdigest()
             choices = tuple(here[other] for other in order)

@@ -11,6 +11,7 @@ from gareader.building.names import Mention, Tagger, Words
 from gareader.building.similar import Known, Rarity, neighbours, shared, shingles
 from gareader.errors import ConfigError
 from gareader.examples import PLACEHOLDER, Example
+from gareader.text import mark_blank
 
 _SHORTEST_QUESTION = 8  # words; less is a headline or a dateline
 _LEAD = 3  # sentences in which the lead is looked for
@@ -102,7 +103,8 @@ def wdw_xml(question: PairQuestion) -> str:
 def _lead(known: Known) -> int | None:
     """The number of the first whole sentence; headlines and datelines before it are passed over."""
     for number, words in enumerate(known.article.sentences[:_LEAD]):
-        if len(words) >= _SHORTEST_QUESTION and {".", "!", "?"} & set(words[-2:]) and PLACEHOLDER not in words:
+        whole = len(words) >= _SHORTEST_QUESTION and {".", "!", "?"} & set(words[-2:])
+        if whole and PLACEHOLDER not in mark_blank(words):
             return number
     return None
 

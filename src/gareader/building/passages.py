@@ -9,6 +9,7 @@ from random import Random
 from gareader.building.kinds import FILLED_FROM, Words
 from gareader.errors import ConfigError, did_you_mean
 from gareader.examples import PLACEHOLDER
+from gareader.text import mark_blank
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,8 @@ def questions(
             continue
         last = start + config.sentences
         found = list(window.answers(sentences[last], kinds[last]))
+        if found and PLACEHOLDER in mark_blank(sentences[last]):  # it has a blank of its own
+            continue
         if config.most is not None and len(found) > config.most:
             found = sorted(draw.sample(found, config.most))
         for place in found:

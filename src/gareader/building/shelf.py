@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain, count
 from pathlib import Path
 
 from gareader.building.kinds import Words
@@ -10,7 +11,7 @@ from gareader.corpora import read, recognise
 from gareader.corpora.files import Report, stem, utf8
 from gareader.errors import CorpusError
 from gareader.examples import PLACEHOLDER
-from gareader.files import DAMAGE, Content, damaged, opened
+from gareader.files import DAMAGE, Content, check_no_pipe, damaged, opened
 from gareader.text import words
 
 TITLE = "_BOOK_TITLE_"
@@ -58,13 +59,15 @@ class Book:
 
 def books(paths: Sequence[Path], report: Report) -> Iterator[Book]:
     """The books one by one; a bad file or book is reported, and reading goes on at the next."""
-    titles: dict[str, int] = {}
+    titles: set[str] = set()
     for path in paths:
         try:
+            check_no_pipe(path)
             for book in _in_file(path, report):
-                count = titles[book.title] = titles.get(book.title, 0) + 1
-                title = book.title if count == 1 else f"{book.title} ({count})"
-                yield Book(title, book.text, book.tokenised, path, book.line)
+                names = (f"{book.title} ({number})" for number in count(2))
+                title = next(name for name in chain([book.title], names) if name not in titles)
+                titles.add(title)
+                yield replace(book, title=title)
         except CorpusError as bad:
             report(bad)
 
@@ -99,25 +102,34 @@ def _in_file(path: Path, report: Report) -> Iterator[Book]:
 
 
 def _tokenised(path: Path, content: Content, report: Report) -> Iterator[Book]:
-    title, begins, rows = "", 0, list[str]()
-    bad: CorpusError | None = None
-    number = 0
-    while line := content.readline(_LONGEST_LINE + 1):
-        number += 1
-        if len(line) > _LONGEST_LINE:
-            raise CorpusError(f"a line of more than {_LONGEST_LINE:,} bytes; write one sentence a line", path, number)
-        if line.startswith(TITLE.encode()):
-            if title and bad is None:
+    title, begins, rows, size, good = "", 0, list[str](), 0, True
+    for number in count(1):
+        line = content.readline(_LONGEST_LINE + 1)
+        if not line or line.startswith(TITLE.encode()):
+            if title and good:
                 yield Book(title, "\n".join(rows), True, path, begins)
-            title, begins, rows, bad = _title(line, number), number, [], None
-        elif bad is None:
+            if not line:
+                return
+            title, begins, rows, size, good = _title(line, number), number, [], 0, True
+        elif good:
+            size += len(line)
             try:
+                if len(line) > _LONGEST_LINE:
+                    raise CorpusError(
+                        f"a line of more than {_LONGEST_LINE:,} bytes; write one sentence a line", path, number
+                    )
+                if size > _LONGEST_BOOK:
+                    raise _too_long(path, begins)
                 rows.append(utf8(line.decode(errors="surrogateescape").rstrip("\r\n"), path, number))
             except CorpusError as error:
-                bad = error
+                good, rows = False, []
                 report(error)
-    if bad is None:
-        yield Book(title, "\n".join(rows), True, path, begins)
+        while len(line) > _LONGEST_LINE and not line.endswith(b"\n"):  # the rest of the line
+            line = content.readline(_LONGEST_LINE + 1)
+
+
+def _too_long(path: Path, line: int | None = None) -> CorpusError:
+    return CorpusError(f"more than {_LONGEST_BOOK:,} bytes, longer than any book; give one book a file", path, line)
 
 
 def _title(line: bytes, number: int) -> str:
@@ -128,7 +140,7 @@ def _title(line: bytes, number: int) -> str:
 def _decoded(data: bytes, path: Path) -> str:
     """Raw text: UTF-8, or the Latin alphabet of older files if nothing in it is UTF-8."""
     if len(data) > _LONGEST_BOOK:
-        raise CorpusError(f"more than {_LONGEST_BOOK:,} bytes, longer than any book; give one book a file", path)
+        raise _too_long(path)
     if not data.strip():
         raise CorpusError("the file is empty; is it the right one, or was its download cut off?", path)
     if b"\0" in data:

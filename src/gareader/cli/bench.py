@@ -9,6 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
+from cyclopts.validators import Number
 
 from gareader.cli.app import Json, app
 
@@ -19,10 +20,11 @@ if TYPE_CHECKING:
 bench = App(name="bench", help="Measure speed, always side by side in one run.")
 app.command(bench)
 
-Repeats = Annotated[int, Parameter(help="How often each is run; they alternate.")]
-Batch = Annotated[int, Parameter(help="Questions in a batch.")]
-Document = Annotated[int, Parameter(help="Words of a document.")]
-Hidden = Annotated[int, Parameter(help="GRU units per direction.")]
+AtLeastOne = Annotated[int, Parameter(validator=Number(gte=1))]
+Repeats = Annotated[AtLeastOne, Parameter(help="How often each is run; they alternate.")]
+Batch = Annotated[AtLeastOne, Parameter(help="Questions in a batch.")]
+Document = Annotated[AtLeastOne, Parameter(help="Words of a document.")]
+Hidden = Annotated[AtLeastOne, Parameter(help="GRU units per direction.")]
 Busy = Annotated[bool, Parameter(help="Measure again while another process keeps one core busy.")]
 
 
@@ -92,7 +94,7 @@ def gru(
 def run(
     config: Path,
     *,
-    updates: int = 50,
+    updates: AtLeastOne = 50,
     repeats: Repeats = 5,
     assignments: Annotated[tuple[str, ...], Parameter(name="--set", negative=())] = (),
     as_json: Json = False,
@@ -148,7 +150,12 @@ def encoder(*, batch: Batch = 32, document: Document = 430, repeats: Repeats = 5
 
 @bench.command
 def serve(
-    *, corpus: Path | None = None, clients: int = 64, time: float = 60.0, questions: int = 64, as_json: Json = False
+    *,
+    corpus: Path | None = None,
+    clients: AtLeastOne = 64,
+    time: Annotated[float, Parameter(validator=Number(gt=0))] = 60.0,
+    questions: AtLeastOne = 64,
+    as_json: Json = False,
 ) -> None:
     """The HTTP service under load, with and without batching; needs the extra `serve`.
 
@@ -192,7 +199,7 @@ def serve(
 
 
 @bench.command
-def growth(out: Path, *, values: int = 6, repeats: Repeats = 5, as_json: Json = False) -> None:
+def growth(out: Path, *, values: AtLeastOne = 6, repeats: Repeats = 5, as_json: Json = False) -> None:
     """How the cost of a training step grows with documents, batch and hidden size, on one thread and on all.
 
     Example: `gareader bench growth growth.png --values 1 --repeats 1`
@@ -230,7 +237,7 @@ def growth(out: Path, *, values: int = 6, repeats: Repeats = 5, as_json: Json = 
 
 @bench.command
 def profile(
-    *, batch: Batch = 32, document: Document = 430, hidden: Hidden = 128, steps: int = 5, as_json: Json = False
+    *, batch: Batch = 32, document: Document = 430, hidden: Hidden = 128, steps: AtLeastOne = 5, as_json: Json = False
 ) -> None:
     """Where the time of a training step goes, operation by operation.
 

@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict
 
 from gareader.cli.app import Json
-from gareader.cli.bench import Batch, Document, Repeats, bench
+from gareader.cli.bench import AtLeastOne, Batch, Document, Repeats, bench
 from gareader.errors import GareaderError, did_you_mean
 
 
@@ -41,7 +41,7 @@ def readers(
 
 @bench.command
 def lstm(
-    *hidden: int, batch: Batch = 32, document: Document = 430, repeats: Repeats = 5, as_json: Json = False
+    *hidden: AtLeastOne, batch: Batch = 32, document: Document = 430, repeats: Repeats = 5, as_json: Json = False
 ) -> None:
     """A bidirectional layer of torch's LSTM beside one of our GRU, each as a share of the machine's peak.
 

@@ -7,14 +7,14 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from gareader.cli.app import Json
-from gareader.cli.bench import Document, Repeats, bench
+from gareader.cli.bench import AtLeastOne, Document, Repeats, bench
 
 if TYPE_CHECKING:
     from gareader.benchmark.scaling import ScalingBenchmark
 
 
 @bench.command
-def scale(*, document: Document = 430, updates: int = 5, repeats: Repeats = 3, as_json: Json = False) -> None:
+def scale(*, document: Document = 430, updates: AtLeastOne = 5, repeats: Repeats = 3, as_json: Json = False) -> None:
     """A training step by one process and by two, with one thread and with all; what follows for many machines.
 
     Example: `gareader bench scale --document 20 --updates 1 --repeats 1`
@@ -34,7 +34,9 @@ def scale(*, document: Document = 430, updates: int = 5, repeats: Repeats = 3, a
 
 
 @bench.command
-def shards(corpus: Path, *, questions: int = 10_000_000, out: Path, read: int = 100_000, as_json: Json = False) -> None:
+def shards(
+    corpus: Path, *, questions: AtLeastOne = 10_000_000, out: Path, read: AtLeastOne = 100_000, as_json: Json = False
+) -> None:
     """A corpus of many shards: opened, shuffled and read in that order, and the memory it takes.
 
     Example: `gareader bench shards tests/data/cbt.txt --questions 1000 --read 320 --out shards`

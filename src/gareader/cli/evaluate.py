@@ -41,7 +41,8 @@ def evaluate(
     readers_and_corpus
         Other readers, if any, then the corpus.
     predictions
-        Write every prediction to this file, as JSON lines; with several readers, the ensemble's.
+        Write every prediction to this file, as JSON lines; with several readers, the ensemble's. With it the corpus
+        need not have answers; then nothing is measured, and in JSON the accuracy is null.
     results
         Append what is measured to this file, a JSON line for each reader; `gareader plot compare` draws it.
     permutations
@@ -60,7 +61,7 @@ def evaluate(
             group,
             [reader, *others],
             corpus,
-            predictions if group.first else None,
+            predictions,
             permutations,
             format,
             skipped if skip_bad else None,
@@ -68,7 +69,7 @@ def evaluate(
         for report in reports if group.first else []:
             report["skipped"] = skipped.count
             print(json.dumps(report) if as_json else report_in_words(report))
-            if results:
+            if results and report["examples"]:
                 with results.open("a", encoding="utf-8") as out:
                     out.write(json.dumps({"corpus": str(corpus), **report}) + "\n")
 
@@ -94,7 +95,7 @@ def measured(
     examples = list(read_examples(corpus, format=format, on_bad=on_bad))
     started = monotonic()
     with ExitStack() as stack:
-        out = stack.enter_context(written_whole(predictions)) if predictions else None
+        out = stack.enter_context(written_whole(predictions)) if predictions and group.first else None
         found: Iterator[Any] = zip(*(answers(model, examples, group) for model in loaded), strict=True)
         if group.first:
             so_far = lambda: f", accuracy {percent(tallies[-1].report().accuracy)}"  # noqa: E731
@@ -105,10 +106,14 @@ def measured(
                 tally.add(prediction)
             if out:
                 out.write(json.dumps(prediction_record(together[-1]), ensure_ascii=False) + "\n")
-    if not tallies[0].examples:
-        raise GareaderError(f"{corpus}: no question has a known answer, so there is nothing to measure")
-    speed = len(examples) * len(loaded) / (monotonic() - started)
     without_answer = len(examples) - tallies[0].examples
+    if not tallies[0].examples:
+        if not (predictions and examples):
+            problem = "no question has a known answer, so there is nothing to measure"
+            raise GareaderError(f"{corpus}: {problem}; to keep the predictions type: --predictions FILE")
+        unmeasured = {"examples": 0, "accuracy": None, "without_answer": without_answer}
+        return [{"reader": names[-1], **unmeasured, "predictions": str(predictions)}]
+    speed = len(examples) * len(loaded) / (monotonic() - started)
     return [
         {"reader": name, **asdict(tally.report()), "without_answer": without_answer, "examples_per_second": speed}
         for name, tally in zip(names, tallies, strict=True)
@@ -117,6 +122,9 @@ def measured(
 
 def report_in_words(report: dict[str, Any]) -> str:
     """A report for people."""
+    if not report["examples"]:
+        written = f"predictions for {report['without_answer']:,} questions in {report['predictions']}"
+        return f"{report['reader']}: {written}; no answer is known, so nothing is measured"
     loss = "–" if report["loss"] is None else f"{report['loss']:.4f}"
     recall = ", ".join(f"@{k} {percent(share)}" for k, share in report["recall"].items())
     lines = [
@@ -206,7 +214,10 @@ def analyse(
     if not report.examples:
         raise GareaderError(f"{corpus}: no question has a known answer, so there is nothing to analyse")
     baselines = describe(examples)
-    before, after = calibration(predictions), calibration(cross_fitted(predictions))
+    try:
+        before, after = calibration(predictions), calibration(cross_fitted(predictions))
+    except GareaderError as error:
+        raise GareaderError(f"{corpus}: {error}") from None
     found = {
         "reader": reader,
         "corpus": Path(corpus).name,

@@ -26,14 +26,15 @@ def readers(name: str | None = None, *, as_json: Json = False) -> None:
     """
     from gareader import pretrained
 
-    shown = pretrained.names() if name is None else [name]
-    boxed = [record(pretrained.folder(each)) for each in shown]
+    boxed = [pretrained.BOX / each for each in pretrained.names()]
+    folders = boxed if name is None else [pretrained.folder(name).resolve()]
+    records = [record(folder) for folder in folders]
     if as_json:
-        print("\n".join(json.dumps(each, ensure_ascii=False) for each in boxed))
+        print("\n".join(json.dumps(each, ensure_ascii=False) for each in records))
     elif name is None:
-        Console().print(overview(boxed))
+        Console().print(overview(records))
     else:
-        show_card(pretrained.folder(name), boxed[0])
+        show_card(folders[0], records[0])
 
 
 def record(folder: Path) -> dict[str, Any]:
@@ -59,7 +60,7 @@ def overview(boxed: list[dict[str, Any]]) -> Table:
 
 def show_card(folder: Path, about: dict[str, Any]) -> None:
     """The model card, laid out on a terminal and as it is written elsewhere."""
-    card = folder.with_suffix(".md")
+    card = folder.with_name(f"{folder.name}.md")
     if not card.exists():
         print(json.dumps(about, indent=2, ensure_ascii=False))
         return
@@ -103,20 +104,27 @@ def pack(
     """
     from gareader import pretrained
     from gareader.analysis import fitted_temperature
-    from gareader.checkpoint import load, save
+    from gareader.checkpoint import check_replaceable, load, save
     from gareader.evaluation import evaluate
     from gareader.predictor import Predictor
     from gareader.shipping import slim
     from gareader.store import read_examples
 
-    packed = slim(load(pretrained.folder(reader)), vectors)
+    source = pretrained.folder(reader)
+    check_replaceable(out)
+    if out.resolve() == source.resolve():
+        raise GareaderError(f"{out}: this is the reader to pack, and packing rounds it; choose another --out")
+    packed = slim(load(source), vectors)
     examples = list(read_examples(measure))
     answers = Predictor(packed.reader, packed.collator, packed.temperature).answer_many(examples)
     predictions = list(watch(answers, f"measuring on {measure}", len(examples)))
     if not evaluate(predictions).examples:
         raise GareaderError(f"{measure}: no question has a known answer, so there is nothing to measure")
     if calibrate:
-        factor = fitted_temperature(predictions)
+        try:
+            factor = fitted_temperature(predictions)
+        except GareaderError as error:
+            raise GareaderError(f"{measure}: {error}") from None
         predictions = [prediction.tempered(factor) for prediction in predictions]
         packed = replace(packed, temperature=packed.temperature * factor)
     measured = {"corpus": Path(measure).name, **asdict(evaluate(predictions))}

@@ -46,6 +46,9 @@ def serve(
     check
         Load the readers, answer one question, and stop.
     """
+    required = os.environ.get("GAREADER_TOKEN") if token is None else token
+    if required is not None and not required.strip():
+        raise GareaderError("the token is empty; write one behind --token or into GAREADER_TOKEN, or leave both out")
     try:
         import uvicorn
 
@@ -68,7 +71,7 @@ def serve(
         loaded,
         about=[{**record(folder(name)), "name": name} for name in names],
         limits=replace(Limits(), document_words=document_words),
-        token=token or os.environ.get("GAREADER_TOKEN") or None,
+        token=required,
         batch_size=batch_size,
     )
     config = uvicorn.Config(service, log_level="warning", access_log=False, timeout_graceful_shutdown=60)
@@ -76,7 +79,8 @@ def serve(
     for number in (signal.SIGINT, signal.SIGTERM):  # uvicorn stops by them, then passes them on: here it ends well
         signal.signal(number, lambda *_: None)
     place = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}/"
-    complain(f"serving {', '.join(names)} at {place} (programs: POST /answer, see /docs); Ctrl-C stops")
+    asked = "without a token" if required is None else "to those who send the token"
+    complain(f"serving {', '.join(names)} at {place} {asked} (programs: POST /answer, see /docs); Ctrl-C stops")
     server.run([listener])
 
 

@@ -123,14 +123,13 @@ def on_how_many(group: "Group") -> str:
 
 def draw(folder: Path, *, quiet: bool) -> None:
     """The learning curve, into the run's folder, where matplotlib is installed."""
-    from gareader.plots import learning_curves
+    from gareader.plots import learning_curves, save
 
     try:
-        figure = learning_curves([folder])
+        save(learning_curves([folder]), folder / "curves.png")
     except GareaderError as error:
         complain(error)
         return
-    figure.savefig(folder / "curves.png", dpi=150)
     if not quiet:
         print(f"curves:  {folder / 'curves.png'}")
 

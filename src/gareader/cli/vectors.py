@@ -3,6 +3,10 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from gareader.cli.app import Format, Json, app, watch
 from gareader.examples import Example
@@ -14,9 +18,9 @@ def vectors(
     corpus: str,
     *more: str,
     out: Path,
-    width: int = 100,
-    epochs: int = 5,
-    seed: int = 1,
+    width: Annotated[int, Parameter(validator=Number(gte=1))] = 100,
+    epochs: Annotated[int, Parameter(validator=Number(gte=1))] = 5,
+    seed: Annotated[int, Parameter(validator=Number(gte=0, lt=2**32))] = 1,
     format: Format = None,
     as_json: Json = False,
 ) -> None:

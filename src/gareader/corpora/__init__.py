@@ -43,19 +43,17 @@ def read(
 ) -> Iterator[Example]:
     """The examples of a file or folder, streamed; what is bad is raised, or handed to `on_bad` and passed over."""
     path = Path(path)
-    if format is not None and format not in CORPORA:
-        raise CorpusError(f"unknown format {format!r}; {did_you_mean(format, CORPORA)}", path)
+    corpus = _corpus(path, format)
     if format is not None and not path.is_dir():
         beginning(path)  # complains at once about a file that cannot be read at all
     report = on_bad or _raise
-    corpus = CORPORA[format or recognise(path)]
     return _until_damage(corpus.read(path, report, *([] if span == WHOLE else [span])), report)
 
 
 def spans(path: Path | str, size: int, *, format: str | None = None) -> Iterator[Span]:
     """The corpus in stretches of at least so many bytes, each readable by itself; one if it cannot be cut."""
     path = Path(path)
-    start = CORPORA[format or recognise(path)].beginning
+    start = _corpus(path, format).beginning
     return iter([WHOLE]) if start is None or path.is_dir() else file_spans(path, start, size)
 
 
@@ -70,6 +68,12 @@ def recognise(path: Path | str) -> str:
             return name
     shapes = "; ".join(f"{name} ({corpus.shape})" for name, corpus in CORPORA.items())
     raise CorpusError(f"cannot tell the format; looked for {shapes}. Name it with --format", path)
+
+
+def _corpus(path: Path, format: str | None) -> Corpus:
+    if format is not None and format not in CORPORA:
+        raise CorpusError(f"unknown format {format!r}; {did_you_mean(format, CORPORA)}", path)
+    return CORPORA[format or recognise(path)]
 
 
 def _until_damage(examples: Iterator[Example], report: Report) -> Iterator[Example]:

@@ -41,11 +41,13 @@ def spans(path: Path, beginning: bytes, size: int) -> Iterator[Span]:
         if not isinstance(content, BufferedReader):
             yield WHOLE
             return
-        start, line, rest = content.tell(), 1, b""
+        start, line, rest = content.tell(), 1, bytearray()
         while text := rest + content.read(size):
-            while (place := text.find(beginning, size)) < 0 and (more := content.read(_PIECE)):
+            searched = size
+            while (place := text.find(beginning, searched)) < 0 and (more := content.read(_PIECE)):
+                searched = max(size, len(text) - len(beginning) + 1)
                 text += more
-            text, rest = (text, b"") if place < 0 else (text[: place + 1], text[place + 1 :])
+            text, rest = (text, bytearray()) if place < 0 else (text[: place + 1], text[place + 1 :])
             yield Span(start, start + len(text), line)
             start += len(text)
             line += text.count(b"\n") + (text.count(b"\r") - text.count(b"\r\n") if b"\r" in text else 0)
@@ -120,7 +122,11 @@ def utf8(text: str, path: Path, line: int) -> str:
     return text
 
 
+def file_name(path: Path) -> str:
+    """The file's name, always text that can be written."""
+    return path.name.encode(errors="backslashreplace").decode()
+
+
 def stem(path: Path) -> str:
-    """The file's name without its kind and compression, for ids; always text that can be written."""
-    name = path.name.removesuffix(".gz").removesuffix(".xz")
-    return Path(name).stem.encode(errors="backslashreplace").decode()
+    """The same without kind and compression, for ids."""
+    return Path(file_name(path).removesuffix(".gz").removesuffix(".xz")).stem

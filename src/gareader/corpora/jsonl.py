@@ -53,7 +53,7 @@ class _Line:
         except (ValueError, RecursionError) as error:
             raise self.bad(f"broken JSON: {error}; write each question as one whole object on one line") from None
         if not isinstance(self.object, dict):
-            raise self.bad(f"{_kind(self.object)} where an object is due: {SHAPE}")
+            raise self.bad(f"{json_kind(self.object)} where an object is due: {SHAPE}")
 
     def bad(self, problem: str) -> CorpusError:
         """The error for this line."""
@@ -68,7 +68,7 @@ class _Line:
         query = mark_blank(self.words("query", self.object["query"], query_words))
         candidates = list(map(list, propose_candidates(document, query))) if proposed else self.object["candidates"]
         if not isinstance(candidates, list):
-            raise self.bad(f"the key 'candidates' holds {_kind(candidates)}; give a list of texts or of word lists")
+            raise self.bad(f"the key 'candidates' holds {json_kind(candidates)}; give a list of texts or of word lists")
         return checked(
             self.path,
             self.number,
@@ -103,7 +103,7 @@ class _Line:
         if isinstance(value, str):
             return split(utf8(value, self.path, self.number))
         if not isinstance(value, list):
-            raise self.bad(f"the key {key!r} holds {_kind(value)}; give a text or a list of words")
+            raise self.bad(f"the key {key!r} holds {json_kind(value)}; give a text or a list of words")
         for word in value:
             if not isinstance(word, str) or [word] != word.split():
                 shown = json.dumps(word)
@@ -113,7 +113,7 @@ class _Line:
         return tuple(normalize("NFC", utf8(word, self.path, self.number)) for word in value)
 
 
-def _kind(value: object) -> str:
+def json_kind(value: object) -> str:
     """What it is, in JSON's words."""
     names = {
         str: "a text",

@@ -28,7 +28,12 @@ def looks_like(beginning: str) -> bool:
 
 def read(path: Path, report: Report) -> Iterator[Example]:
     """The questions in the order of their ids; a bad one is reported, and reading goes on at the next."""
-    files = _question_files(path) if path.is_dir() else [(stem(path), path.name)]
+    try:
+        files = _question_files(path) if path.is_dir() else [(stem(path), path.name)]
+    except OSError as problem:
+        raise CorpusError(
+            f"cannot be opened ({problem.strerror}); check who may read it", Path(problem.filename)
+        ) from None
     return _read(path if path.is_dir() else path.parent, files, report)
 
 

@@ -83,7 +83,7 @@ def attention_figure(prediction: Prediction) -> "Figure":
         _label_mentions(panel, example, every, shown, named=number == 0)
     below = figure.add_subplot(grid[1])
     below.axis("off")
-    below.text(0, 1, text, va="top", fontsize=8, transform=below.transAxes)
+    below.text(0, 1, text, va="top", fontsize=8, transform=below.transAxes, parse_math=False)
     return figure
 
 
@@ -103,7 +103,7 @@ def _maps(figure: "Figure", panels: Any, seen: Attention, shown: list[Mention]) 
         panel.set_title(
             f"hop {number}, {'over' if over_query(seen.hops[number - 1]) else 'from'} the query", fontsize=9
         )
-        panel.set_xticks(range(len(words)), words, rotation=90, fontsize=7)
+        panel.set_xticks(range(len(words)), words, rotation=90, fontsize=7, parse_math=False)
         panel.tick_params(length=0)
     if values:
         bar = figure.colorbar(image, ax=list(panels), pad=0.01, fraction=0.03, aspect=30)
@@ -132,7 +132,7 @@ def _label_mentions(panel: Any, example: Example, every: list[Mention], shown: l
         f"{_short(' '.join(example.document[mention.first : mention.end]))} [{every.index(mention) + 1}]"
         for mention in shown
     ]
-    panel.set_yticks(range(len(shown)), labels if named else [""] * len(shown), fontsize=8)
+    panel.set_yticks(range(len(shown)), labels if named else [""] * len(shown), fontsize=8, parse_math=False)
     panel.tick_params(axis="y", length=0)
 
 

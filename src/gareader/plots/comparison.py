@@ -22,7 +22,9 @@ def comparison_picture(results: Path) -> "Figure":
     axes.errorbar(shares, range(len(rows)), xerr=[below, above], fmt="o", ms=5, lw=1.5, capsize=3, color=COLOURS[0])
     for place, (row, share) in enumerate(zip(rows, shares, strict=True)):
         axes.text(100 * row["interval"][1], place, f"  {share:.1f}", va="center", fontsize=8)
-    axes.set_yticks(range(len(rows)), [str(row["reader"]) for row in rows], fontsize=8)
+    several = len({row["corpus"] for row in rows}) > 1
+    names = [f"{row['reader']}, {row['corpus']}" if several else f"{row['reader']}" for row in rows]
+    axes.set_yticks(range(len(rows)), names, fontsize=8, parse_math=False)
     axes.set_ylim(-0.6, len(rows) - 0.4)
     axes.margins(x=0.12)
     axes.set_xlabel("accuracy, % (bars: 95 % interval)")
@@ -31,7 +33,7 @@ def comparison_picture(results: Path) -> "Figure":
 
 
 def read_results(path: Path) -> list[dict[str, Any]]:
-    """Lines with reader, accuracy and interval."""
+    """Lines with reader, corpus, accuracy and interval."""
     rows = []
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -42,7 +44,8 @@ def read_results(path: Path) -> list[dict[str, Any]]:
             try:
                 row = json.loads(line)
                 low, high = row["interval"]
-                rows.append({"reader": row["reader"], "accuracy": float(row["accuracy"]), "interval": (low, high)})
+                share = float(row["accuracy"])
+                rows.append({**row, "corpus": row.get("corpus"), "accuracy": share, "interval": (low, high)})
             except (ValueError, TypeError, KeyError) as error:
                 problem = f"no result of a reader ({error}); make the lines with gareader evaluate --results"
                 raise CorpusError(problem, path, number) from None

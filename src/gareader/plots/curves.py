@@ -13,36 +13,35 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+STYLES = ("-", "--", ":", "-.")
+
+
 def learning_curves(runs: Sequence[Path]) -> "Figure":
     """Loss, accuracy and learning rate of runs against the examples they have seen."""
     figure = empty_figure(11, 3.4)
     loss, accuracy, rate = figure.subplots(1, 3)
     names = [run.resolve().name for run in runs]
     for number, run in enumerate(runs):
-        colour = COLOURS[number % len(COLOURS)]
-        lines = read_metrics(run)
-        updates = [line for line in lines if "loss" in line]
-        validations = [line for line in lines if "validation_accuracy" in line]
-        seen = [line["examples"] for line in updates]
-        checked = [line["examples"] for line in validations]
+        line: dict[str, Any] = {
+            "color": COLOURS[number % len(COLOURS)],
+            "ls": STYLES[number // len(COLOURS) % len(STYLES)],
+        }
+        faint, dotted = {**line, "alpha": 0.45, "lw": 1}, {**line, "marker": "o", "ms": 3}
+        metrics = read_metrics(run)
+        updates = [row for row in metrics if "loss" in row]
+        validations = [row for row in metrics if "validation_accuracy" in row]
+        seen = [row["examples"] for row in updates]
+        checked = [row["examples"] for row in validations]
         name = names[number] if names.count(names[number]) == 1 else str(run)
-        loss.plot(seen, [line["loss"] for line in updates], color=colour, alpha=0.45, lw=1, label=f"{name}, training")
-        loss.plot(
-            checked,
-            [line["validation_loss"] for line in validations],
-            "o-",
-            color=colour,
-            ms=3,
-            clip_on=False,
-            label=f"{name}, validation",
-        )
-        accuracy.plot(seen, [100 * line["accuracy"] for line in updates], color=colour, alpha=0.45, lw=1)
-        accuracy.plot(checked, [100 * line["validation_accuracy"] for line in validations], "o-", color=colour, ms=3)
-        low, high = (
-            zip(*(line["validation_interval"] for line in validations), strict=True) if validations else ((), ())
-        )
-        accuracy.fill_between(checked, [100 * v for v in low], [100 * v for v in high], color=colour, alpha=0.15, lw=0)
-        rate.plot(seen, [line["learning_rate"] for line in updates], color=colour)
+        loss.plot(seen, [row["loss"] for row in updates], label=f"{name}, training", **faint)
+        losses = [row["validation_loss"] for row in validations]
+        loss.plot(checked, losses, label=f"{name}, validation", clip_on=False, **dotted)
+        accuracy.plot(seen, [100 * row["accuracy"] for row in updates], **faint)
+        accuracy.plot(checked, [100 * row["validation_accuracy"] for row in validations], **dotted)
+        low, high = zip(*(row["validation_interval"] for row in validations), strict=True) if validations else ((), ())
+        shade = {"color": line["color"], "alpha": 0.15, "lw": 0}
+        accuracy.fill_between(checked, [100 * v for v in low], [100 * v for v in high], **shade)
+        rate.plot(seen, [row["learning_rate"] for row in updates], **line)
     for axes, title in ((loss, "loss"), (accuracy, "accuracy, % (shaded: 95 % interval)"), (rate, "learning rate")):
         axes.set_title(title, fontsize=10)
         axes.set_xlabel("examples seen")
@@ -52,7 +51,8 @@ def learning_curves(runs: Sequence[Path]) -> "Figure":
         axes.xaxis.set_major_locator(_few_ticks())
     loss.set_ylim(bottom=0)
     rate.set_ylim(bottom=0)
-    loss.legend(fontsize=8, frameon=False)
+    for text in loss.legend(fontsize=8, frameon=False).get_texts():
+        text.set_parse_math(False)
     return figure
 
 

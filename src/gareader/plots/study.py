@@ -31,7 +31,7 @@ def study_picture(study: Study, results: Sequence[Result]) -> "Figure":
     figure = empty_figure(2.6 + 4.4 * len(corpora), height)
     for number, axes in enumerate(figure.subplots(1, len(corpora), squeeze=False)[0]):
         mine = [r for r in results if r.corpus == corpora[number] and part in r.parts]
-        axes.set_title(f"{corpora[number]}, {part}", fontsize=9)
+        axes.set_title(f"{corpora[number]}, {part}", fontsize=9, parse_math=False)
         axes.grid(alpha=0.25)
         if len(shares) < 2:
             _dots(axes, study, order, mine, corpora[number], part, labelled=number == 0)
@@ -58,7 +58,7 @@ def _dots(
         published = study.published.get(row, {}).get(corpus, [None, None])[0 if part == "validation" else 1]
         if published is not None:
             axes.plot([published], [place], "D", ms=5, mfc="none", color=COLOURS[1])
-    axes.set_yticks(range(len(order)), order if labelled else [], fontsize=8)
+    axes.set_yticks(range(len(order)), order if labelled else [""] * len(order), fontsize=8, parse_math=False)
     axes.set_ylim(-0.6, len(order) - 0.4)
     axes.set_xlabel("accuracy, % (dot and 95 % interval: here; diamond: published)", fontsize=8)
 
@@ -67,7 +67,8 @@ def _lines(axes: Any, rows: list[str], results: list[Result], part: str) -> None
     """Accuracy against the share of the training questions; a baseline, which needs none, is a line across."""
     for number, row in enumerate(rows):
         mine = [r for r in results if r.row == row]
-        colour, style = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
+        colour = COLOURS[number % len(COLOURS)]
+        style = MARKERS[(number + number // len(COLOURS)) % len(MARKERS)]  # no two rows of 49 look alike
         if any(r.settings is None for r in mine):
             axes.axhline(100 * mine[0].parts[part]["accuracy"], ls="--", lw=1.2, color=colour, label=row)
             continue
@@ -87,4 +88,5 @@ def _lines(axes: Any, rows: list[str], results: list[Result], part: str) -> None
         )
     axes.set_xlabel("training questions, %")
     axes.set_ylabel("accuracy, % (bars: 95 % interval)")
-    axes.legend(fontsize=8)
+    for text in axes.legend(fontsize=8).get_texts():
+        text.set_parse_math(False)

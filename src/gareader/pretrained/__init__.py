@@ -16,13 +16,20 @@ def names() -> list[str]:
 
 
 def folder(reader: Path | str) -> Path:
-    """The folder of a reader: in the box if that is its name, else the path itself."""
-    if str(reader) in names():
-        return BOX / reader
+    """The folder of a reader: in the box if that is its name; a Path, or text with a slash, is the folder itself."""
     path = Path(reader)
-    if not path.exists() and len(path.parts) == 1:
+    if isinstance(reader, Path) or "/" in reader:
+        return path
+    if reader in names():
+        if (path / "reader.json").exists():
+            raise CheckpointError(
+                f"{reader}: a reader in the box and a folder here have this name; "
+                f"write ./{reader} for the folder, or rename it to use the one in the box"
+            )
+        return BOX / reader
+    if not path.exists():
         raise CheckpointError(
             f"{reader}: there is no such folder, and no reader in the box has that name; "
-            f"{did_you_mean(str(reader), names())}"
+            f"{did_you_mean(reader, names())}"
         )
     return path

@@ -9,6 +9,9 @@ from threading import Lock, Thread
 from gareader.examples import Example, Prediction
 from gareader.predictor import Predictor
 
+WORDS = 32_000
+"""The most document words read together, padding counted: with queries of 1,000 words, 128 MB of attention a hop."""
+
 
 class OverloadedError(Exception):
     """More questions wait than can be answered soon."""
@@ -22,7 +25,7 @@ class _Waiting:
 
 
 class Batcher:
-    """One thread reads for everyone: what waits when it is free becomes its next batch.
+    """One thread reads for all who ask its reader: what waits when it is free becomes its next batch.
 
     Nobody waits for a batch to fill. A question that comes alone is read alone, and the more come, the more share a
     batch. The same thread makes the words of a text: Python lets one thread work at a time, and where sixty split
@@ -85,8 +88,7 @@ class Batcher:
 
     def _answer(self, some: list[tuple[_Waiting, Example]]) -> None:
         try:
-            attention = any(each.attention for each, _ in some)
-            predictions = self.predictor.predict([example for _, example in some], attention=attention)
+            predictions = self.predictor.predict([example for _, example in some], attention=some[0][0].attention)
         except Exception as error:  # noqa: BLE001 - it belongs to whoever asked
             if len(some) == 1:
                 some[0][0].answer.set_exception(error)
@@ -99,11 +101,20 @@ class Batcher:
 
 
 def similar_lengths(made: list[tuple[_Waiting, Example]]) -> list[list[tuple[_Waiting, Example]]]:
-    """The questions in groups whose documents are at most twice as long as each other: little is padding."""
+    """The questions in groups to be read together: little is padding, and no more is kept than was asked for."""
     groups: list[list[tuple[_Waiting, Example]]] = []
-    for each in sorted(made, key=lambda pair: len(pair[1].document)):
-        if groups and len(each[1].document) <= 2 * len(groups[-1][0][1].document):
+    for each in sorted(made, key=lambda pair: (pair[0].attention, len(pair[1].document))):
+        if groups and _fits(groups[-1], *each):
             groups[-1].append(each)
         else:
             groups.append([each])
     return groups
+
+
+def _fits(group: list[tuple[_Waiting, Example]], asked: _Waiting, longest: Example) -> bool:
+    first, shortest = group[0]
+    return (
+        asked.attention == first.attention
+        and len(longest.document) <= 2 * len(shortest.document)
+        and len(longest.document) * (len(group) + 1) <= WORDS
+    )

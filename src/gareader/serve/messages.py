@@ -23,8 +23,10 @@ class Limits:
     """Of each."""
     questions: int = 64
     """In one request."""
+    attention: int = 1_000_000
+    """Of a request: document words × (query words + candidates) of the questions that ask for it."""
     waiting: int = 256
-    """Questions that wait at one time; with more, the service says that it is busy."""
+    """Questions that wait for one reader; with more, the service says that it is busy."""
     seconds: float = 30.0
     """Until an answer is there."""
 
@@ -121,14 +123,11 @@ def answer_of(prediction: Prediction, reader: str, *, attention: bool) -> Answer
 
 def _seen(prediction: Prediction, seen: Attention) -> Seen:
     example = prediction.example
-    places = [
-        [place for place, word in enumerate(example.document) if word in example.candidates[number]]
-        for number in prediction.order
-    ]
+    candidates = [set(example.candidates[number]) for number in prediction.order]
     return Seen(
         document=list(example.document),
         query=list(seen.query),
-        candidates=places,
-        hops=[hop.round(4).tolist() for hop in seen.hops],
-        final=seen.document.round(5).tolist(),
+        candidates=[[place for place, word in enumerate(example.document) if word in each] for each in candidates],
+        hops=[hop.astype(float).round(4).tolist() for hop in seen.hops],
+        final=seen.document.astype(float).round(5).tolist(),
     )

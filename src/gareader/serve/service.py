@@ -20,9 +20,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gareader.errors import GareaderError, QuestionError
 from gareader.examples import Example, Prediction
-from gareader.predictor import Predictor, question
+from gareader.predictor import Predictor, question_of
 from gareader.serve.batcher import Batcher, OverloadedError
-from gareader.serve.messages import NOT_MARKED, Answer, Limits, Problem, Question, answer_of, sentence
+from gareader.serve.messages import NOT_MARKED, SENTENCES, Answer, Limits, Problem, Question, answer_of, sentence
 from gareader.text import propose_candidates, query_words, tokenise
 
 PAGE = files("gareader.serve") / "page"
@@ -46,6 +46,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
         401: "The token is missing or wrong.",
         413: "Larger than the service takes.",
         422: "Not a question as the service takes it.",
+        500: "The service failed.",
         503: "Too many questions wait, or the answer took too long; Retry-After says when to come again.",
     }.items()
 }
@@ -81,25 +82,29 @@ def create_app(
     )
     app.add_middleware(Guard, body_bytes=limits.body_bytes)
     app.exception_handler(RequestValidationError)(_invalid)
+    app.exception_handler(400)(_unreadable)
     app.exception_handler(404)(_no_such_page)
     app.exception_handler(405)(_other_method)
+    app.exception_handler(Exception)(_failed)
     allowed = [Depends(_token_check(token))]
 
-    @app.post("/answer", response_model_exclude_none=True, responses=PROBLEMS, dependencies=allowed)
+    @app.post("/answer", response_model=Answer | list[Answer], responses=PROBLEMS, dependencies=allowed)
     async def answer(
         asked: Annotated[Question | Annotated[list[Question], Body(min_length=1, max_length=limits.questions)], Body()],
-    ) -> Answer | list[Answer]:
+    ) -> Response:
         """Answer a question, or each of a list."""
         questions = asked if isinstance(asked, list) else [asked]
-        answers = await _answers(questions, batchers, limits)
-        return answers if isinstance(asked, list) else answers[0]
+        names = [each.reader or next(iter(batchers)) for each in questions]
+        if unknown := next((name for name in names if name not in batchers), None):
+            raise HTTPException(400, f"there is no reader {unknown!r} here; known: {', '.join(batchers)}")
+        predictions = await _predictions(questions, [batchers[name] for name in names], limits)
+        texts = await run_in_threadpool(_written, questions, names, predictions)
+        return Response(f"[{','.join(texts)}]" if isinstance(asked, list) else texts[0], media_type="application/json")
 
     @app.post("/candidates", responses=PROBLEMS, dependencies=allowed)
     async def candidates(document: Annotated[str, Body(min_length=1)], query: Annotated[str, Body()] = "") -> list[str]:
         """Possible answers, proposed from the document: its names first."""
-        words = await run_in_threadpool(tokenise, document)
-        asked = await run_in_threadpool(query_words, query)
-        _check_length(words, asked, limits)
+        words, asked = await run_in_threadpool(_words, document, query, limits)
         return [" ".join(each) for each in await run_in_threadpool(propose_candidates, words, asked)]
 
     @app.get("/readers", dependencies=allowed, responses={401: PROBLEMS[401]})
@@ -131,15 +136,14 @@ def create_app(
     return app
 
 
-async def _answers(questions: list[Question], batchers: Mapping[str, Batcher], limits: Limits) -> list[Answer]:
-    names = [each.reader or next(iter(batchers)) for each in questions]
-    if unknown := next((name for name in names if name not in batchers), None):
-        raise HTTPException(400, f"there is no reader {unknown!r} here; known: {', '.join(batchers)}")
+async def _predictions(questions: Sequence[Question], batchers: Sequence[Batcher], limits: Limits) -> list[Prediction]:
+    attention: list[int] = []  # numbers, of each question that asks for it
     futures: list[Future[Prediction]] = []
     try:
-        for number, (name, each) in enumerate(zip(names, questions, strict=True)):
-            futures.append(batchers[name].ask(partial(_example, each, number, limits), attention=each.attention))
-        predictions = await asyncio.wait_for(asyncio.gather(*map(asyncio.wrap_future, futures)), limits.seconds)
+        for number, (each, batcher) in enumerate(zip(questions, batchers, strict=True)):
+            make = partial(_example, each, number, limits, attention)
+            futures.append(batcher.ask(make, attention=each.attention))
+        return await asyncio.wait_for(asyncio.gather(*map(asyncio.wrap_future, futures)), limits.seconds)
     except OverloadedError:
         for future in futures:  # all of a list, or none
             future.cancel()
@@ -147,32 +151,50 @@ async def _answers(questions: list[Question], batchers: Mapping[str, Batcher], l
     except TimeoutError:
         problem = f"no answer within {limits.seconds:g} seconds; ask less at a time, or come again later"
         raise HTTPException(503, problem, {"Retry-After": "5"}) from None
-    answers = []
+
+
+def _written(questions: Sequence[Question], names: Sequence[str], predictions: Sequence[Prediction]) -> list[str]:
+    """The answers as JSON, one after the other: with attention, one alone may be a million numbers."""
+    texts = []
     for number, (each, name, prediction) in enumerate(zip(questions, names, predictions, strict=True)):
         if not prediction.answerable:
             raise HTTPException(400, f"{_place(number)}no candidate occurs in the document; give others")
-        answers.append(answer_of(prediction, name, attention=each.attention))
-    return answers
+        texts.append(answer_of(prediction, name, attention=each.attention).model_dump_json(exclude_none=True))
+    return texts
 
 
-def _example(asked: Question, number: int, limits: Limits) -> Example:
+def _example(asked: Question, number: int, limits: Limits, attention: list[int]) -> Example:
+    """The question in words; what is too large is told before it costs much."""
+    if len(asked.candidates or ()) > limits.candidates:
+        raise HTTPException(413, f"{_place(number)}more than {limits.candidates} candidates; give fewer")
+    document, query = _words(asked.document, asked.query, limits, number)
     try:
-        example = question(asked.document, asked.query, asked.candidates)
+        example = question_of(document, query, asked.candidates)
     except QuestionError as error:
         raise HTTPException(400, f'{_place(number)}{error}, for example "candidates": ["Tom", "Mary Ann"]') from None
     except GareaderError as error:
         raise HTTPException(400, f"{_place(number)}{error}") from None
-    _check_length(example.document, example.query, limits, number)
-    if len(example.candidates) > limits.candidates:
-        raise HTTPException(413, f"{_place(number)}more than {limits.candidates} candidates; give fewer")
     if max(map(len, example.candidates)) > limits.candidate_words:
         raise HTTPException(
             413, f"{_place(number)}a candidate of more than {limits.candidate_words} words; give a part"
         )
+    if asked.attention:
+        attention.append(len(document) * (len(query) + len(example.candidates)))
+        if sum(attention) > limits.attention:
+            problem = f"attention of {sum(attention):,} numbers; {limits.attention:,} are the most"
+            raise HTTPException(413, f"{_place(number)}{problem}; give less at a time, or ask without attention")
     return example
 
 
-def _check_length(document: Sequence[str], query: Sequence[str], limits: Limits, number: int = 0) -> None:
+def _words(document: str, query: str, limits: Limits, number: int = 0) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words of both, unless they are too many; white space, which is soon counted, parts most of them."""
+    _check_length(document.split(), query.split(), limits, number)
+    words, asked = tokenise(document), query_words(query)
+    _check_length(words, asked, limits, number)
+    return words, asked
+
+
+def _check_length(document: Sequence[str], query: Sequence[str], limits: Limits, number: int) -> None:
     for name, words, most in (("document", document, limits.document_words), ("query", query, limits.query_words)):
         if len(words) > most:
             problem = f"the {name} has {len(words):,} words; {most:,} are the most; give a part of it"
@@ -187,7 +209,7 @@ def _token_check(token: str | None) -> Callable[..., None]:
     bearer = HTTPBearer(auto_error=False)
 
     def check(given: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]) -> None:
-        if token and not (given and hmac.compare_digest(given.credentials.encode(), token.encode())):
+        if token is not None and not (given and hmac.compare_digest(given.credentials.encode(), token.encode())):
             raise HTTPException(
                 401, "send the service's token: Authorization: Bearer …", {"WWW-Authenticate": "Bearer"}
             )
@@ -237,6 +259,17 @@ def _invalid(request: Request, error: Exception) -> Response:  # noqa: ARG001
     number = place.pop(0) if place and isinstance(place[0], int) else 0
     key = ".".join(map(str, place))
     return JSONResponse({"detail": f"{_place(number)}{key}{': ' * bool(key)}{sentence(first)}"}, 422)
+
+
+def _unreadable(request: Request, error: Exception) -> Response:  # noqa: ARG001
+    """FastAPI answers 400 for JSON that Python cannot read, such as one nested too deeply; all others are ours."""
+    if error.__cause__:
+        return JSONResponse({"detail": SENTENCES["json_invalid"]}, 422)
+    return JSONResponse({"detail": getattr(error, "detail", "")}, 400)
+
+
+def _failed(request: Request, error: Exception) -> Response:  # noqa: ARG001
+    return JSONResponse({"detail": "the service failed, which its log explains; ask something else"}, 500, HEADERS)
 
 
 def _no_such_page(request: Request, error: Exception) -> Response:  # noqa: ARG001

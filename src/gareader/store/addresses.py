@@ -56,6 +56,6 @@ def _fetched(address: str) -> list[Path]:
         return [Path(copy) for copy in fsspec.open_local(whole, filecache=options)]
     except ImportError as error:  # the package for this kind of address
         raise StoreError(f"{address}: {error}") from None
-    except (OSError, ValueError) as error:
+    except Exception as error:  # each package for addresses has errors of its own
         problem = f"cannot be fetched ({error}); check the address and the right to read it"
         raise StoreError(f"{address}: {problem}") from error

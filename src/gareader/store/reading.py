@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from gareader import corpora
 from gareader.errors import CorpusError, ExampleError, StoreError
 from gareader.examples import Example
+from gareader.files import check_no_pipe
 from gareader.store import layout
 from gareader.store.addresses import files, is_prepared
 
@@ -26,8 +27,7 @@ def read_examples(
     path: Path | str, *, format: str | None = None, on_bad: Callable[[CorpusError], None] | None = None
 ) -> Iterable[Example]:
     """The examples of a prepared corpus, or of a file or folder in any format that `corpora` knows."""
-    if Path(path).is_fifo():
-        raise CorpusError("this is a pipe, and a corpus is read more than once; write it to a file first", Path(path))
+    check_no_pipe(Path(path))
     if is_prepared(path):
         return PreparedCorpus.open(path)
     return corpora.read(path, format=format, on_bad=on_bad)

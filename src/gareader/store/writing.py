@@ -18,10 +18,15 @@ from gareader import corpora
 from gareader.corpora.files import Span
 from gareader.errors import CorpusError, StoreError
 from gareader.examples import Example
+from gareader.files import check_no_pipe
 from gareader.parallel import in_order
+from gareader.store.addresses import is_prepared
 from gareader.store.encoding import SEPARATOR, Encoded, encode, lists
 from gareader.store.layout import PREPARED
-from gareader.store.reading import PreparedCorpus
+from gareader.store.reading import PreparedCorpus, read_examples
+
+Watch = Callable[[Iterable[Example], str], Iterable[Example]]
+"""Sees examples pass, under a label."""
 
 SPAN = 1 << 24
 """Bytes that a process reads at a time where several read one file."""
@@ -30,9 +35,19 @@ SPAN = 1 << 24
 def prepare(examples: Iterable[Example], path: Path | str, *, shard: int | None = None) -> PreparedCorpus:
     """Write `examples` to a file, or, with `shard`, to a folder of files with at least so many examples each."""
     path = Path(path)
-    with _beside(path) as folder:
+    with _beside(path, shard) as folder:
         _write([encode(examples, folder / "indices")], path, folder, shard)
     return PreparedCorpus.open(path)
+
+
+def prepared_once(given: str, path: Path, watch: Watch) -> str:
+    """Where a corpus is that many runs read: as it was given if it is prepared, else at `path`, prepared there once."""
+    if is_prepared(given):
+        return given
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        prepare(watch(read_examples(given), f"preparing {given}"), path)
+    return str(path)
 
 
 def prepare_corpus(
@@ -50,10 +65,11 @@ def prepare_corpus(
     `watch` sees the examples pass, or as many numbers.
     """
     path = Path(path)
+    check_no_pipe(corpus)
     kind = format or corpora.recognise(corpus)
     spans = corpora.spans(corpus, SPAN, format=kind)
     first = [*islice(spans, 2)]
-    with _beside(path) as folder:
+    with _beside(path, shard) as folder:
         if min(workers, len(first)) <= 1:
             examples = corpora.read(corpus, format=kind, on_bad=on_bad)
             parts = [encode(watch(examples), folder / "indices")]
@@ -92,10 +108,12 @@ class _Stretch:
 
 
 @contextmanager
-def _beside(path: Path) -> Iterator[Path]:
+def _beside(path: Path, shard: int | None) -> Iterator[Path]:
     """A folder for what is being made, so that the last step is a rename; removed whatever happens, errors said."""
-    if path.is_dir() and any(path.iterdir()):
-        raise StoreError(f"{path}: this folder is there already; remove it, or choose another with --out")
+    if path.is_dir() and (not shard or any(path.iterdir())):
+        raise StoreError(f"{path}: this folder is there already; remove it, or choose another name with --out")
+    if shard and path.is_file():
+        raise StoreError(f"{path}: this file is there already; remove it, or choose another name with --out")
     try:
         with TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
             yield Path(folder)

@@ -11,18 +11,16 @@ from pathlib import Path
 from gareader import checkpoint
 from gareader.baselines import BASELINES, choice
 from gareader.config import Table
-from gareader.errors import TrainingError
+from gareader.errors import CorpusError, TrainingError
 from gareader.evaluation import evaluate, prediction_record
 from gareader.examples import Example, Prediction
 from gareader.experiment import SETTINGS, Experiment
 from gareader.files import written_whole
 from gareader.predictor import Predictor
-from gareader.store import PreparedCorpus, is_prepared, prepare, read_examples
+from gareader.store import PreparedCorpus, Watch, prepared_once
 from gareader.study.plan import Study, Trial
 from gareader.study.results import RESULTS, Result, append_result, read_results
 from gareader.training import BEST, STATE, Run
-
-Watch = Callable[[Iterable[Example], str], Iterable[Example]]
 
 
 class Studio:
@@ -123,9 +121,11 @@ class Studio:
             file = self.study.corpora[trial.corpus][part]
             examples = PreparedCorpus.open(self.prepared(file))
             predictions = list(answer(self.watch(examples, f"{trial.row}: {trial.corpus}, {part}")))
+            report = asdict(evaluate(predictions))
+            if not report["examples"]:
+                raise CorpusError("no question has a known answer, so there is nothing to measure", Path(file))
             with written_whole(self.predictions(trial.key, part)) as out:
                 out.writelines(json.dumps(prediction_record(each), ensure_ascii=False) + "\n" for each in predictions)
-            report = asdict(evaluate(predictions))
             if trial.baseline:  # it chooses; it gives no probabilities
                 report = {name: report[name] for name in ("examples", "correct", "accuracy", "interval")}
             parts[part] = {"file": file, **report}
@@ -151,14 +151,9 @@ class Studio:
 
     def prepared(self, given: str) -> str:
         """Where a corpus is that is prepared once for all; its name tells from which path."""
-        if is_prepared(given):
-            return given
         tag = sha256(given.encode()).hexdigest()[:8]
         path = self.folder / "corpora" / f"{Path(given).name}--{tag}.arrow"
-        if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            prepare(self.watch(read_examples(given), f"preparing {given}"), path)
-        return str(path)
+        return prepared_once(given, path, self.watch)
 
 
 def baseline_answers(name: str, examples: Iterable[Example]) -> Iterator[Prediction]:

@@ -3,20 +3,17 @@
 import json
 import shutil
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from sqlalchemy.engine import URL
 
 from gareader.errors import TrainingError
-from gareader.examples import Example
 from gareader.experiment import SETTINGS
 from gareader.files import held, written_whole
-from gareader.store import is_prepared, prepare, read_examples
+from gareader.store import Watch, prepared_once
 from gareader.tuning.plan import Plan
-
-Watch = Callable[[Iterable[Example], str], Iterable[Example]]
 
 SWEEP, LOCK, DATABASE, CORPORA, RUNS = "sweep.json", "lock", "tune.sqlite3", "corpora", "trials"
 
@@ -67,15 +64,8 @@ def new_mark(folder: Path, plan: Plan) -> str:
 
 def prepared_corpora(folder: Path, plan: Plan, watch: Watch = lambda examples, label: examples) -> tuple[str, str]:
     """The training and validation questions of all trials, prepared in the folder unless they are prepared already."""
-    data = plan.first.data
-    (folder / CORPORA).mkdir(exist_ok=True)
-
-    def prepared(given: str, path: Path) -> str:
-        if is_prepared(given):
-            return given
-        if not path.exists():
-            prepare(watch(read_examples(given), f"preparing {given}"), path)
-        return str(path)
-
-    train, validation = (folder / CORPORA / f"{part}.arrow" for part in ("train", "validation"))
-    return prepared(data.train, train), prepared(data.validation, validation)
+    data, corpora = plan.first.data, folder / CORPORA
+    return (
+        prepared_once(data.train, corpora / "train.arrow", watch),
+        prepared_once(data.validation, corpora / "validation.arrow", watch),
+    )

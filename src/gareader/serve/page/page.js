@@ -5,7 +5,7 @@ const $ = (id) => document.getElementById(id);
 const PLACEHOLDER = "@placeholder";
 const BLANK = /(?<!\w)(?:XXXXX|_{3,}|@placeholder)(?!\w)/;
 
-const state = { candidates: [], answer: null, hop: null, held: null, samples: [], token: "" };
+const state = { candidates: [], answer: null, hop: null, held: null, turn: 0, samples: [], token: "" };
 
 // ---- talking to the service ----
 
@@ -27,14 +27,18 @@ function complain(error) { $("error").textContent = error ? String(error.message
 // ---- the story as words ----
 
 // Words as the reader has them, written as people write them.
-function shown(word) {
-  return { "``": "“", "''": "”", "`": "‘", "-LRB-": "(", "-RRB-": ")", "--": "–", [PLACEHOLDER]: "____", "@begin": "⊢", "@end": "⊣" }[word] || word;
-}
+const SIGNS = new Map([
+  ["``", "“"], ["''", "”"], ["`", "‘"], ["--", "–"],
+  ["-LRB-", "("], ["-RRB-", ")"], ["-LSB-", "["], ["-RSB-", "]"], ["-LCB-", "{"], ["-RCB-", "}"],
+  [PLACEHOLDER, "____"], ["@begin", "⊢"], ["@end", "⊣"],
+]);
+
+function shown(word) { return SIGNS.get(word) || word; }
 
 function spaced(before, word) {
   if (!before) return "";
-  if (/^(?:[.,;:!?)”%]|'|n't$|\.\.\.)/.test(shown(word))) return "";
-  return /[(“‘]$/.test(shown(before)) ? "" : " ";
+  if (/^(?:[.,;:!?)\]}”%]|'|n't$|\.\.\.)/.test(shown(word))) return "";
+  return /[([{“‘]$/.test(shown(before)) ? "" : " ";
 }
 
 function plainWords(text) { return text.match(/[\p{L}\p{N}_@]+(?:[-'’.][\p{L}\p{N}]+)*|[^\s\p{L}\p{N}]/gu) || []; }
@@ -62,6 +66,7 @@ function colour(element, share) {
 }
 
 function drawStory() {
+  state.held = null; // it was a word of the story before
   const seen = state.answer && state.answer.attention;
   const words = seen ? seen.document : plainWords($("text").value);
   const best = new Set(seen ? seen.candidates[0] : []);
@@ -143,6 +148,12 @@ function drawLooks() {
 
 // ---- the question ----
 
+// Whatever is still on its way from the service is no longer wanted.
+function newTurn() {
+  document.querySelector("main").classList.remove("waiting");
+  return ++state.turn;
+}
+
 // Hide a word in its sentence: the sentence becomes the question, the rest of the story stays.
 function blank(words, place) {
   if (!/[\p{L}\p{N}]/u.test(words[place])) return;
@@ -166,6 +177,7 @@ function blank(words, place) {
 }
 
 function drawChips() {
+  drawLink();
   $("chips").replaceChildren(...state.candidates.map((name, number) => {
     const chip = document.createElement("li");
     const remove = document.createElement("button");
@@ -179,16 +191,19 @@ function drawChips() {
 }
 
 async function propose(also) {
+  const turn = newTurn();
   try {
     const found = await send("/candidates", { document: $("text").value, query: $("query").value });
+    if (turn !== state.turn) return;
     state.candidates = also && !found.includes(also) && $("text").value.includes(also) ? [also, ...found.slice(0, 9)] : found;
     drawChips();
     complain("");
-  } catch (error) { complain(error); }
+  } catch (error) { if (turn === state.turn) complain(error); }
 }
 
 async function ask() {
   complain("");
+  const turn = newTurn();
   const document_ = $("text").value, query = $("query").value;
   if (!document_.trim()) return complain("Write or paste a story first.");
   if (!BLANK.test(query)) return complain("The question needs a blank: write ___ where the answer belongs.");
@@ -197,10 +212,16 @@ async function ask() {
     const body = { document: document_, query, attention: true };
     if (state.candidates.length) body.candidates = state.candidates;
     if ($("reader").value) body.reader = $("reader").value;
-    state.answer = await send("/answer", body);
-    state.candidates = state.answer.ranking.map((each) => each.answer);
+    const found = await send("/answer", body);
+    if (turn !== state.turn) return;
+    state.answer = found;
+    state.candidates = found.ranking.map((each) => each.answer);
     drawChips();
-  } catch (error) { state.answer = null; complain(error); }
+  } catch (error) {
+    if (turn !== state.turn) return;
+    state.answer = null;
+    complain(error);
+  }
   document.querySelector("main").classList.remove("waiting");
   refresh();
 }
@@ -225,6 +246,10 @@ function refresh() {
   drawAnswers();
   drawLooks();
   drawStory();
+  drawLink();
+}
+
+function drawLink() {
   const kept = { d: $("text").value, q: $("query").value, c: state.candidates };
   $("link").href = `#${encodeURIComponent(JSON.stringify(kept))}`;
 }
@@ -235,7 +260,7 @@ function edit(on) {
   $("text").hidden = !on;
   $("words").hidden = on;
   if (on) $("text").focus();
-  else { state.answer = null; refresh(); }
+  else { newTurn(); state.answer = null; refresh(); }
 }
 
 function take({ d, q, c }) {
@@ -258,6 +283,7 @@ async function start() {
   $("ask").addEventListener("click", ask);
   $("propose").addEventListener("click", () => propose());
   $("query").addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); ask(); } });
+  for (const id of ["text", "query"]) $(id).addEventListener("input", drawLink);
   $("add").addEventListener("submit", (event) => {
     event.preventDefault();
     const name = $("new").value.trim();
