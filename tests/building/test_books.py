@@ -241,7 +241,7 @@ def test_a_file_name_that_is_no_text_is_told_in_one(shelf, tmp_path):
 def test_words_that_the_format_needs_for_itself(tmp_path, format, word):
     path = tmp_path / "books.txt"
     path.write_text(tokenised(5) + tokenised(7).replace("wood", word))
-    built([path], tmp_path / "out", BookBuilder(PassageConfig("CN", sentences=6, candidates=3), format=format))
+    built([path], tmp_path / "out", BookBuilder(CONFIG, format=format))
     (file,) = [path for path in (tmp_path / "out").iterdir() if path.stem == "train"]
     examples = list(read(file))
     assert examples
