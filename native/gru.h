@@ -21,6 +21,10 @@ typedef struct {
     int64_t instruction_set; /* 0: the best of this machine, 1: the next */
 } gru_shape;
 
+/* The number of this interface, raised whenever a function or a structure of it changes. */
+enum { GRU_INTERFACE = 1 };
+GRU_EXPORT int64_t gru_interface(void);
+
 /* The name of the best instruction set of this machine (0), of the next one (1) …, and then NULL. */
 GRU_EXPORT const char *gru_instruction_set(int64_t choice);
 

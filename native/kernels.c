@@ -87,6 +87,8 @@ const kernels_t *kernels_of(n_t choice) {
     return NULL;
 }
 
+int64_t gru_interface(void) { return GRU_INTERFACE; }
+
 void gru_keep_memory(void) {
 #ifdef __GLIBC__
     mallopt(M_MMAP_MAX, 0);

@@ -40,6 +40,7 @@ float *workspace_take(int64_t count) {
     if (!prepared) prepared = pthread_atfork(NULL, NULL, after_fork) == 0;
     if (kept.size < size) {
         float *old = atomic_exchange(&kept.memory, NULL);
+        kept.size = 0; /* whoever is forked here finds none, and takes its own */
         free(old);
         kept.memory = allocate(size);
         kept.size = kept.memory ? size : 0;

@@ -3,18 +3,26 @@
 import json
 import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 
+import synthetic
+from corpora.writers import write_jsonl
 from gareader.benchmark import measure
 from gareader.benchmark.all_readers import GRU, LSTM, bench_lstm
 from gareader.benchmark.contenders import NATIVE, NN_GRU, PYTORCH, Size, TorchGRU, batch, reader
+from gareader.benchmark.whole_run import bare_step, bench_run
 from gareader.cli import app
 from gareader.cli.bench_readers import readers
+from gareader.config import load_table, override
 from gareader.errors import GareaderError
+from gareader.experiment import Experiment
 from gareader.nn.gru import BiGRU
+from gareader.readers.memory_reader import window_loss
 
+PROJECT = Path(__file__).parents[1]
 SMALL = Size(batch=3, document=11, query=5, hidden=6, vocabulary=50)
 
 
@@ -119,3 +127,20 @@ def test_both_layers_as_shares_of_the_same_peak():
     result = bench_lstm(8, SMALL, repeats=2, product=64)
     ours, theirs = (result.times[name].median * result.share_of_peak[name] for name in (GRU, LSTM))
     assert theirs / ours == pytest.approx(4 / 3)  # gates
+
+
+def test_the_bare_step_of_a_run_has_its_readers_loss_and_its_optimiser(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = load_table(PROJECT / "configs" / "memory.toml")
+    for setting in ("data.train=train.jsonl", "data.validation=train.jsonl", "data.vector_width=8", "train.clip=1e9"):
+        table = override(table, setting)
+    write_jsonl(synthetic.corpus(64, seed=1), tmp_path / "train.jsonl")
+    run = Experiment.from_table(table).run(tmp_path / "run")
+    questions = run.checkpoint.collator([run.training[i] for i in range(8)])
+    before = {name: weight.detach().clone() for name, weight in run.weights.items()}
+    window_loss(run.reader.train()(questions), questions).backward()
+    gradients = {name: weight.grad.clone() for name, weight in run.weights.items()}
+    bare_step(run)(questions)
+    for name, weight in run.weights.items():  # by gradient descent
+        torch.testing.assert_close(weight, before[name] - run.config.learning_rate * gradients[name])
+    assert bench_run(Experiment.from_table(table), updates=1, repeats=2).share_of_bare_step > 0

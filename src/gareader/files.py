@@ -18,6 +18,9 @@ from gareader.errors import CorpusError, GareaderError, TrainingError
 
 Content = BufferedReader | GzipFile | LZMAFile
 
+STDIN = Path("/dev/stdin")
+"""Standard input, read through its descriptor: opened by this name, not every one can be, and one begins anew."""
+
 _OTHER_KINDS = {
     b"PK\x03\x04": "a zip archive; unpack it first",
     b"BZh": "compressed with bzip2; unpack it first (plain, .gz and .xz files are read directly)",
@@ -34,7 +37,7 @@ DAMAGE = (EOFError, zlib.error, LZMAError, OSError)
 def opened(path: Path, error: type[CorpusError] = CorpusError) -> Iterator[Content]:
     """The file's content, uncompressed and without a byte order mark; what cannot be opened is an `error`."""
     try:
-        raw = path.open("rb")
+        raw = open(0, "rb", closefd=False) if path == STDIN else path.open("rb")  # noqa: SIM115
     except FileNotFoundError:
         raise error("there is no such file or folder; check the path", path) from None
     except IsADirectoryError:

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import warnings
 from io import StringIO
 
 import pytest
@@ -193,17 +194,15 @@ def test_a_name_in_the_box_that_is_also_a_folder_here(trained, gareader, box, tm
     (tmp_path / "people").mkdir()
     assert gareader("evaluate", "people", corpus)[0] == 0  # the folder holds no reader
     gareader("pack", reader, "--out", "./people", "--measure", corpus, "--about", "mine")
-    code, out, err = gareader("evaluate", "people", corpus)
-    assert (code, out) == (1, "")
-    assert err == (
-        "gareader: people: a reader in the box and a folder here have this name; "
-        "write ./people for the folder, or rename it to use the one in the box\n"
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        code, out, err = gareader("evaluate", "people", corpus)
+    assert code == 0
+    assert out.startswith("people: ")
+    assert err == "gareader: people is the reader in the box; for the folder here write ./people\n"
     assert gareader("evaluate", "./people", corpus)[1].startswith("./people: ")
     assert json.loads(gareader("readers", "people/")[1])["about"] == "mine"
     assert "about" not in json.loads(gareader("readers", "--json")[1])  # the list is of the box alone
-    shutil.move("people", "others")
-    assert gareader("evaluate", "people", corpus)[0] == 0
 
 
 def test_the_card_of_a_folder_stands_beside_it(trained, gareader, tmp_path, monkeypatch):

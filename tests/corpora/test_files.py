@@ -2,6 +2,9 @@
 
 import gzip
 import lzma
+import socket
+import subprocess
+import sys
 import tarfile
 import tracemalloc
 import zlib
@@ -260,3 +263,13 @@ def test_an_unknown_format_has_no_stretches(tmp_path: Path) -> None:
     path.write_text("{}\n")
     with pytest.raises(CorpusError, match="unknown format 'json'; did you mean 'jsonl'"):
         corpora.spans(path, 1, format="json")
+
+
+def test_standard_input_may_be_a_socket_and_is_read_from_where_it_stands() -> None:
+    script = "from gareader.files import STDIN, opened\nwith opened(STDIN) as content: print(content.read().decode())"
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.sendall(b"a question")
+        ours.shutdown(socket.SHUT_WR)
+        done = subprocess.run([sys.executable, "-c", script], stdin=theirs, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("a question\n", "")

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gareader.nn import attention_kernel, native
+from gareader.nn.dropout import Dropout
 from gareader.nn.gated_attention import GATES, GatedAttention, token_attention
 
 with warnings.catch_warnings():
@@ -207,3 +208,10 @@ def test_gradients_through_the_attention_where_it_is_asked_for():
     document = problem.document.clone().requires_grad_()
     _, alpha = GatedAttention("token", "multiply", 0.0)(document, problem.query, problem.mask, attention=True)
     assert torch.autograd.grad(alpha[:, :, 0].sum(), document)[0].abs().max() > 0
+
+
+def test_a_rate_just_below_one_drops_nearly_everything():
+    values = torch.ones(1000)
+    dropout = Dropout(1 - 1e-9)
+    dropout.train()
+    assert (dropout(values) == 0).sum() > 990

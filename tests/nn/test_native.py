@@ -7,6 +7,7 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 from threading import Barrier
 
 import pytest
@@ -462,14 +463,13 @@ print("survived")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
 @pytest.mark.parametrize("threads", [1, 2])
 def test_survives_fork(threads):
-    """One thread in the child: more of OpenMP's hang there, with this kernel or without. check.c tests our own pool."""
+    """OpenMP's threads would hang in the child, with this kernel or without. check.c tests our own pool."""
     script = f"""
 torch.set_num_threads({threads})
 expected = compute()
 child = os.fork()
 if child == 0:
     signal.alarm(20)
-    torch.set_num_threads(1)
     os._exit(0 if all(map(torch.equal, compute(), expected)) else 3)
 _, status = os.waitpid(child, 0)
 assert all(map(torch.equal, compute(), expected)), "the parent"
@@ -542,6 +542,29 @@ def test_without_the_library_pytorch_takes_over(missing):
     assert native.instruction_sets() == []
     with pytest.raises(RuntimeError, match="there is no native kernel"):
         gru_kernel.bigru(problem.values, None, problem.mask, problem.weights, "paper")
+
+
+@needs_kernel
+def test_a_library_of_another_version_is_not_used(missing):
+    missing.setattr(native, "LIBRARY", Path(native.__file__).with_name("libgru.so"))
+    missing.setattr(native, "INTERFACE", 0)
+    with pytest.warns(
+        UserWarning, match=r"the native kernel cannot be loaded \(.* is of another version of gareader\)"
+    ):
+        assert native.library() is None
+
+
+def test_a_library_that_cannot_be_loaded_says_why(missing):
+    native.LIBRARY.write_text("no library")
+    with pytest.warns(
+        UserWarning, match=r"the native kernel cannot be loaded \(.*libgru\.so.*\); install gareader again"
+    ):
+        assert native.library() is None
+
+
+def test_the_interface_is_that_of_the_header():
+    header = (Path(__file__).parents[2] / "native" / "gru.h").read_text(encoding="utf-8")
+    assert f"GRU_INTERFACE = {native.INTERFACE} " in header
 
 
 def test_without_the_library_the_kernel_cannot_be_demanded(missing):

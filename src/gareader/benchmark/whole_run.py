@@ -1,17 +1,17 @@
 """The whole of `gareader train`, beside its bare training step on the same batches."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from gareader.batching import length_batches
-from gareader.benchmark.contenders import training
+from gareader.batching import Batch, length_batches
 from gareader.benchmark.measure import seconds
 from gareader.errors import GareaderError
 from gareader.experiment import Experiment
-from gareader.training import Run
+from gareader.training import Run, on_threads
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class RunBenchmark:
     whole_seconds: list[float]
     """`gareader train` from file to state: batches read and made, updates, metrics, states saved."""
     bare_seconds: list[float]
-    """Forward, backward, clipping and Adam on batches made beforehand."""
+    """Forward, backward, clipping and the optimiser's step on batches made beforehand."""
     validation_seconds: float
     """One validation."""
     validate_every: int
@@ -39,17 +39,32 @@ def bench_run(experiment: Experiment, updates: int, repeats: int) -> RunBenchmar
         order = length_batches(run.lengths, config.batch_size, seed=[config.seed, 0])
         if repeats * updates > len(order):
             raise GareaderError(f"{repeats} × {updates} updates are more than an epoch has, {len(order)}")
-        step = training(run.reader)
+        step = bare_step(run)
         whole, bare = [], []
         for number in range(1, repeats + 1):
             whole.append(seconds(partial(run.train, partial(reached, run, number * updates))))
             chosen = order[(number - 1) * updates : number * updates]
             batches = [run.checkpoint.collator([run.training[int(i)] for i in members]) for members in chosen]
-            bare.append(sum(seconds(partial(step, batch)) for batch in batches))
+            with on_threads(config.threads):
+                bare.append(sum(seconds(partial(step, batch.to(run.engine.device))) for batch in batches))
         validation = seconds(run.validate)
     per_update = median(whole) / updates + validation / config.validate_every
     share = median(bare) / updates / per_update
     return RunBenchmark(updates, config.batch_size, whole, bare, validation, config.validate_every, share)
+
+
+def bare_step(run: Run) -> Callable[[Batch], None]:
+    """Forward, loss, backward, clipping and a step of an optimiser of its own, and nothing else."""
+    optimiser = run.config.optimiser_of(run.weights)
+
+    def step(batch: Batch) -> None:
+        run.reader.train()
+        optimiser.zero_grad()
+        run.engine.kind.loss(run.reader(batch), batch).backward()  # type: ignore[no-untyped-call]
+        run.config.clipped(run.weights)
+        optimiser.step()
+
+    return step
 
 
 def reached(run: Run, step: int) -> bool:

@@ -83,6 +83,6 @@ def _rare_nouns(sentences: Sequence[Words], tags: Sequence[Sequence[str]]) -> se
 @cache
 def _frequent_words() -> frozenset[str]:
     """The first words of the vocabulary in the box, which has the order of GloVe's counts in news and Wikipedia."""
-    path = pretrained.folder(pretrained.DEFAULT) / "vocabulary.txt"
+    path = pretrained.BOX / pretrained.DEFAULT / "vocabulary.txt"
     with path.open(encoding="utf-8") as lines:
         return frozenset(line.rstrip("\n") for line, _ in zip(lines, range(_FREQUENT), strict=False))

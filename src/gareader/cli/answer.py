@@ -129,7 +129,9 @@ class SkippedQuestions(Skipped):
 
 def source(name: str) -> Path:
     """The file of that name; - is standard input."""
-    return Path("/dev/stdin" if name == "-" else name)
+    from gareader.files import STDIN
+
+    return STDIN if name == "-" else Path(name)
 
 
 def record(prediction: Prediction, top: int | None = None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ class Dropout(nn.Module):
 
     def __init__(self, rate: float) -> None:
         super().__init__()
-        self.dropped = round(rate * 2**16)
+        self.dropped = min(round(rate * 2**16), 2**16 - 1)
 
     def draws(self, values: Tensor) -> Tensor | None:
         """16 random bits for each number, which one number of torch's generator decides; None where none is dropped."""

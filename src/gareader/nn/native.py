@@ -16,6 +16,9 @@ from gareader.errors import ConfigError
 LIBRARY = Path(__file__).with_name("libgru.so")
 """Where the installation puts the library, if there was a compiler."""
 
+INTERFACE = 1
+"""GRU_INTERFACE of the header that this module is written for."""
+
 _ERRORS = {1: "there is not enough memory", 2: "this machine lacks the instruction set", 3: "a word is out of range"}
 
 
@@ -29,14 +32,18 @@ def library() -> ctypes.CDLL | None:
         return None
     try:
         loaded = ctypes.CDLL(str(LIBRARY))
+        if _interface(loaded) != INTERFACE:
+            raise OSError(f"{LIBRARY} is of another version of gareader")
     except OSError as error:
         way_out = "install gareader again on a machine with a C compiler such as gcc"
         if choice == "native":
             raise ConfigError(
                 f"GAREADER_GRU = 'native', but the kernel cannot be loaded ({error}); {way_out}"
             ) from None
-        warnings.warn(f"reading with PyTorch alone, several times slower: no native kernel; {way_out}", stacklevel=2)
+        why = f"the native kernel cannot be loaded ({error})" if LIBRARY.exists() else "no native kernel"
+        warnings.warn(f"reading with PyTorch alone, several times slower: {why}; {way_out}", stacklevel=2)
         return None
+    os.register_at_fork(after_in_child=_on_one_thread)
     loaded.gru_instruction_set.restype = ctypes.c_char_p
     loaded.gru_instruction_set.argtypes = [ctypes.c_int64]
     for size in (loaded.gru_gates_size, loaded.gate_columns):
@@ -46,6 +53,19 @@ def library() -> ctypes.CDLL | None:
     loaded.gru_keep_memory.restype = None
     loaded.gru_keep_memory()
     return loaded
+
+
+def _interface(loaded: ctypes.CDLL) -> int:
+    """The number of the library's interface; 0 of one that does not tell."""
+    try:
+        return int(loaded.gru_interface())
+    except AttributeError:
+        return 0
+
+
+def _on_one_thread() -> None:
+    """A forked process lacks the threads that OpenMP thinks it has: it would wait for them for ever."""
+    torch.set_num_threads(1)
 
 
 def instruction_sets() -> list[str]:

@@ -1,5 +1,6 @@
 """The readers in the box: each a folder here, found by its name."""
 
+import warnings
 from pathlib import Path
 
 from gareader.errors import CheckpointError, did_you_mean
@@ -22,10 +23,7 @@ def folder(reader: Path | str) -> Path:
         return path
     if reader in names():
         if (path / "reader.json").exists():
-            raise CheckpointError(
-                f"{reader}: a reader in the box and a folder here have this name; "
-                f"write ./{reader} for the folder, or rename it to use the one in the box"
-            )
+            warnings.warn(f"{reader} is the reader in the box; for the folder here write ./{reader}", stacklevel=2)
         return BOX / reader
     if not path.exists():
         raise CheckpointError(
