@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from gareader.batching import Collator
 from gareader.examples import PLACEHOLDER, Example
 from gareader.nn.scaled_embedding import ScaledEmbedding
-from gareader.nn.sentences import in_sentences, neighbours, sentence_numbers
+from gareader.nn.sentences import between_marks, in_sentences, neighbours, sentence_numbers
 from gareader.vectors import random_vector
 from gareader.vocabulary import Alphabet, Vocabulary
 
@@ -43,6 +43,18 @@ def test_every_word_stands_in_its_sentence(documents):
         got = [row[real].tolist() for row, real in zip(positions[b], mask[b], strict=True) if real.any()]
         assert got == sentences
     assert mask.shape[1:] == (max(map(len, expected)), max(len(s) for sentences in expected for s in sentences))
+
+
+@given(documents)
+def test_sentences_stand_between_the_marks_of_the_query(documents):
+    batch = batch_of(documents)
+    words, mask, inside = between_marks(batch)
+    begin, _, end = batch.query[0].tolist()  # @begin, the blank, @end
+    for b, document in enumerate(documents):
+        got = [row[real].tolist() for row, real in zip(words[b], mask[b], strict=True) if real.any()]
+        sentences = [batch.document[b, places].tolist() for places in split(document)]
+        assert got == [[begin, *sentence, end] for sentence in sentences]
+        assert [row[real].tolist() for row, real in zip(words[b], inside[b], strict=True) if real.any()] == sentences
 
 
 @given(documents)

@@ -80,16 +80,16 @@ def transcribed(reader, collator, question):
         sentences.append(sentence)
 
     F = reader.config.filters
-    W, b = numbers(reader.sentence_filters)
-    V = numbers(reader.candidate_filters)[0].reshape(F, 3, 1)
+    W, b = numbers(reader.reasoner.sentence_filters)
+    V = numbers(reader.reasoner.candidate_filters)[0].reshape(F, 3, 1)
     sentence_filters = np.concatenate([W.reshape(F, 3, E + 1), V], axis=2)  # of height E + 2
-    W_H, b_H = numbers(reader.hypothesis_filters)
-    R, w = numbers(reader.similarity)[0], numbers(reader.output)[0][0]
+    W_H, b_H = numbers(reader.reasoner.hypothesis_filters)
+    R, w = numbers(reader.reasoner.similarity)[0], numbers(reader.reasoner.output)[0][0]
     gru = {}
     for name, stacked in (
-        ("W", reader.sentence_gru.input_weight),
-        ("U", reader.sentence_gru.recurrent_weight),
-        ("b", reader.sentence_gru.bias),
+        ("W", reader.reasoner.sentence_gru.input_weight),
+        ("U", reader.reasoner.sentence_gru.recurrent_weight),
+        ("b", reader.reasoner.sentence_gru.bias),
     ):
         for letter, part in zip("rzh", np.split(stacked.detach().numpy(), 3, axis=-1), strict=True):
             gru[f"{name}_{letter}"] = part.T
@@ -167,7 +167,7 @@ def test_without_the_reasoner_the_loss_is_the_extractors():
     assert loss.item() == mass_loss(output, batch).item()
     assert epireader_loss(both[0](batch), batch).item() > loss.item()
     loss.backward()
-    assert (alone[0].output.weight.grad == 0).all()
+    assert (alone[0].reasoner.output.weight.grad == 0).all()
     assert (alone[0].document_gru.input_weight.grad != 0).any()
 
 
@@ -220,10 +220,10 @@ def test_first_weights():
         "output": N + 1,
     }
     for name, fan in fans.items():
-        bound, layer = (6 / fan) ** 0.5, getattr(reader, name)
+        bound, layer = (6 / fan) ** 0.5, getattr(reader.reasoner, name)
         assert 0.9 * bound < layer.weight.abs().max() <= bound, name
         assert layer.bias is None or (layer.bias == 0).all()
-    for weight in (reader.document_gru.recurrent_weight[1], reader.sentence_gru.recurrent_weight):
+    for weight in (reader.document_gru.recurrent_weight[1], reader.reasoner.sentence_gru.recurrent_weight):
         matrix = weight[:, : len(weight)]
         torch.testing.assert_close(matrix @ matrix.T, torch.eye(len(matrix)), rtol=0, atol=1e-5)
 

@@ -1,6 +1,7 @@
 """Sentences of a document, for readers that read one after the other; the words . ! ? end them.
 
-B examples, D document tokens, S sentences of the longest document, L tokens of the longest sentence.
+B examples, D document tokens, S sentences of the longest document, L tokens of the longest sentence, T = L + 2 with
+@begin and @end.
 """
 
 import torch
@@ -29,6 +30,18 @@ def in_sentences(numbers: Tensor) -> tuple[Tensor, Tensor]:
     positions = torch.zeros(shape, dtype=torch.int64, device=numbers.device)
     mask[cells], positions[cells] = True, places[real]
     return positions, mask
+
+
+def between_marks(batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
+    """The sentences between @begin and @end, which tokens are real, and which are the document's: (B, S, T) each."""
+    places, real = in_sentences(sentence_numbers(batch))  # (B, S, L)
+    words = functional.pad(batch.document.gather(1, places.flatten(1)).view_as(places), (1, 1))  # (B, S, T)
+    length = real.sum(dim=2, keepdim=True)  # (B, S, 1)
+    step = torch.arange(words.shape[2], device=words.device)  # (T,)
+    begin = batch.query[:, :1]  # (B, 1)
+    end = batch.query.gather(1, batch.query_mask.sum(dim=1, keepdim=True) - 1)  # (B, 1)
+    words = torch.where(step == 0, begin.unsqueeze(2), torch.where(step == length + 1, end.unsqueeze(2), words))
+    return words, (step <= length + 1) & (length > 0), functional.pad(real, (1, 1))
 
 
 def neighbours(values: Tensor, numbers: Tensor) -> Tensor:

@@ -35,6 +35,7 @@ from gareader.nn.attention import masked_softmax
 from gareader.nn.character_cnn import CharacterCNN
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
+from gareader.nn.highway import Highway
 from gareader.nn.lstm import BiLSTM
 from gareader.nn.pointer_sum import pointer_sum
 from gareader.readers.output import ReaderOutput
@@ -58,21 +59,6 @@ class BiDAFConfig:
             raise ConfigError(f"window = {self.window} has no middle; use an odd number, 1 or more")
         at_least_one(self, "hidden")
         less_than_one(self, "dropout")
-
-
-class Highway(nn.Module):
-    """g ⊙ ReLU(W x + b) + (1 − g) ⊙ x, with g = σ(W' x + b')."""
-
-    def __init__(self, width: int, *, generator: torch.Generator | None = None) -> None:
-        super().__init__()
-        draws = (nn.init.xavier_uniform_(torch.empty(width, width), generator=generator) for _ in range(2))
-        self.weight = nn.Parameter(torch.cat([*draws], dim=1))  # (E, 2E): W beside W'
-        self.bias = nn.Parameter(torch.zeros(2 * width))
-
-    def forward(self, values: Tensor) -> Tensor:
-        """(…, width), unchanged."""
-        new, gate = (values @ self.weight + self.bias).chunk(2, dim=-1)
-        return torch.lerp(values, torch.relu(new).to(values), torch.sigmoid(gate).to(values))
 
 
 class BiDAFReader(nn.Module):

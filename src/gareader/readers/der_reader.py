@@ -28,12 +28,13 @@ from torch.nn import functional
 from gareader.batching import Batch
 from gareader.config import at_least_one, less_than_one, positive
 from gareader.nn.attention import masked_log_softmax, masked_softmax
+from gareader.nn.candidates import candidate_vectors, mentions
 from gareader.nn.dropout import Dropout
 from gareader.nn.gru import at_position, final_states
 from gareader.nn.lstm import BiLSTM
 from gareader.nn.projection import Projection
 from gareader.nn.scaled_embedding import ScaledEmbedding
-from gareader.nn.sentences import in_sentences, sentence_numbers
+from gareader.nn.sentences import between_marks
 from gareader.readers.output import ReaderOutput
 
 
@@ -92,8 +93,8 @@ class DERReader(nn.Module):
         present = batch.occurrence.any(dim=2)  # (B, C)
         state, contexts, seen = self.read(batch, vectors, tokens)  # (B, C, E)  s_e; (B, C, S+1, E)  d_e,j; (B, C, S+1)
 
-        mentions = where(batch, batch.query, batch.query_mask) & present.unsqueeze(2)  # (B, C, Q)
-        query = with_entities(tokens[batch.query], self.asked_mention(state), mentions)  # (B, Q, E)
+        here = mentions(batch, batch.query, batch.query_mask) & present.unsqueeze(2)  # (B, C, Q)
+        query = with_entities(tokens[batch.query], self.asked_mention(state), here)  # (B, Q, E)
         states = self.query_lstm(query, batch.query_mask)  # (B, Q, 2H)
         ends = final_states(states, batch.query_mask)  # (B, 2H)
         cloze = torch.cat([at_position(states, batch.placeholder), ends], dim=-1)  # (B, 4H)  h_q
@@ -102,20 +103,19 @@ class DERReader(nn.Module):
         scores = self.weight(torch.tanh(self.memory(contexts) + cue[:, None, None]))  # (B, C, S+1, 1)  S_j
         alpha = masked_softmax(scores.squeeze(-1), seen)  # (B, C, S+1)  a
         answers = self.answer(torch.einsum("bcj,bcje->bce", alpha, contexts))  # (B, C, H)  v_e = W_dv Σ_j a_j d_e,j
-        answers = answers + mentions.any(dim=2).unsqueeze(-1) * self.in_query  # (B, C, H)  v_e + b_v2 · [e is in q]
+        answers = answers + here.any(dim=2).unsqueeze(-1) * self.in_query  # (B, C, H)  v_e + b_v2 · [e is in q]
         logits = torch.einsum("bh,bch->bc", asked, answers)  # (B, C)  u · v_e
         return ReaderOutput(masked_log_softmax(logits, present))  # (B, C)  log Pr(e|d,q)
 
     def read(self, batch: Batch, vectors: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """The entities' last states (B, C, E), all their contexts (B, C, S+1, E), and which of those are real."""
-        share = batch.candidates_mask / batch.candidates_mask.sum(dim=2, keepdim=True).clamp(min=1)  # (B, C, W)
-        share = share.to(vectors.dtype)
-        state = torch.einsum("bcw,bcwe->bce", share, vectors[batch.candidates])  # (B, C, E)  the first s_e
+        state = candidate_vectors(batch, vectors)  # (B, C, E)  the first s_e
         contexts, seen = [state], [torch.ones_like(state[..., 0], dtype=torch.bool)]
-        words, mask, mentions = wrapped_sentences(batch)  # (B, S, T), (B, S, T), (B, C, S, T)
-        sentences = functional.embedding(words, tokens).unbind(1)  # S × (B, T, E)
+        words, mask, inside = between_marks(batch)  # (B, S, T) each
+        sentences = functional.embedding(words, tokens)  # (B, S, T, E)
         # Each sentence is read with the states that those before it left.
-        for sentence, real, here in zip(sentences, mask.unbind(1), mentions.unbind(2), strict=True):
+        for i, sentence in enumerate(sentences.unbind(1)):  # (B, T, E)
+            real, here = mask[:, i], mentions(batch, words[:, i], inside[:, i])  # (B, T), (B, C, T)
             told = here.any(dim=2)  # (B, C)
             real = real & told.any(dim=1, keepdim=True) | at_start(real)  # (B, T): nothing to read without an entity
             longest = int(real.sum(dim=1).max())  # from here on T, since most sentences are short
@@ -137,27 +137,6 @@ def with_entities(tokens: Tensor, entities: Tensor, mentions: Tensor) -> Tensor:
     return torch.where(mentions.any(dim=1).unsqueeze(-1), share.transpose(1, 2) @ entities, tokens)
 
 
-def where(batch: Batch, words: Tensor, mask: Tensor) -> Tensor:
-    """Which words of a text (B, T) are words, or the mark, of each candidate: (B, C, T)."""
-    same = words[:, None, :, None] == batch.candidates[:, :, None, :]  # (B, C, T, W)
-    return (same & batch.candidates_mask.unsqueeze(2)).any(dim=3) & mask.unsqueeze(1)
-
-
 def at_start(mask: Tensor) -> Tensor:
     """True at the first step only: an LSTM wants one."""
     return torch.arange(mask.shape[1], device=mask.device) == 0
-
-
-def wrapped_sentences(batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
-    """The sentences between @begin and @end (B, S, T), their mask, and the candidates' mentions (B, C, S, T)."""
-    places, real = in_sentences(sentence_numbers(batch))  # (B, S, L)
-    flat = places.flatten(1)  # (B, S·L)
-    words = functional.pad(batch.document.gather(1, flat).view_as(places), (1, 1))  # (B, S, T)
-    length = real.sum(dim=2, keepdim=True)  # (B, S, 1)
-    step = torch.arange(words.shape[2], device=words.device)
-    begin, end = batch.query[:, :1], at_position(batch.query, batch.query_mask.sum(dim=1) - 1).unsqueeze(1)
-    words = torch.where(step == 0, begin.unsqueeze(2), torch.where(step == length + 1, end.unsqueeze(2), words))
-    here = where(batch, batch.document, batch.document_mask)  # (B, C, D)
-    everywhere = flat.unsqueeze(1).expand(-1, here.shape[1], -1)  # (B, C, S·L)
-    mentions = here.gather(2, everywhere).view(*everywhere.shape[:2], *places.shape[1:]) & real.unsqueeze(1)
-    return words, (step <= length + 1) & (length > 0), functional.pad(mentions, (1, 1))

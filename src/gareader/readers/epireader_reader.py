@@ -28,7 +28,6 @@ from math import log
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from gareader.batching import Batch
 from gareader.config import less_than_one, positive
@@ -37,11 +36,9 @@ from gareader.nn.attention import masked_log_softmax, masked_softmax
 from gareader.nn.dropout import Dropout
 from gareader.nn.first_weights import orthogonal_
 from gareader.nn.gru import BiGRU, at_position, final_states
-from gareader.nn.gru_step import GRUStep
 from gareader.nn.pointer_sum import pointer_mass
-from gareader.nn.projection import Projection
+from gareader.nn.reasoner import Reasoner
 from gareader.nn.scaled_embedding import ScaledEmbedding
-from gareader.nn.sentences import neighbours, sentence_numbers
 from gareader.readers.output import PointerOutput, mass_loss
 
 BEYOND = 1e-6
@@ -105,21 +102,14 @@ class EpiReader(nn.Module):
     ) -> None:
         """`words` is the word table, `generator` draws the first weights; `characters` are not looked at."""
         super().__init__()
-        E, F, N = words.shape[1], config.filters, config.sentence_states
+        E = words.shape[1]
         self.config = config
         self.embed = ScaledEmbedding(words, config.word_scale, update_words=config.update_words)
         self.dropout = Dropout(config.dropout)
         self.document_gru, self.query_gru = (BiGRU(E, config.hidden, generator=generator) for _ in range(2))
         for gru in (self.document_gru, self.query_gru):
             orthogonal_(gru.recurrent_weight, generator)
-        # The sentence filters are E + 2 high: a word, its fit with the query, and its fit with the candidate.
-        bound = (6 / (3 * (E + 2) + F)) ** 0.5  # they are one filter, in two parts
-        self.sentence_filters = Projection(3 * (E + 1), F, bias=True, bound=bound, generator=generator)
-        self.candidate_filters = Projection(3, F, bound=bound, generator=generator)
-        self.hypothesis_filters = Projection(3 * E, F, bias=True, generator=generator)
-        self.similarity = Projection(F, F, generator=generator)  # R
-        self.sentence_gru = GRUStep(1 + 2 * F, N, generator=generator)
-        self.output = Projection(N, 1, generator=generator)  # w
+        self.reasoner = Reasoner(E, config.filters, config.sentence_states, generator=generator)
 
     def forward(self, batch: Batch, *, attention: bool = False) -> EpiReaderOutput:
         """Log-probabilities of the candidates; with `attention`, also the Extractor's s."""
@@ -129,7 +119,7 @@ class EpiReader(nn.Module):
         query = final_states(asked, batch.query_mask)  # (B, 2H)  g(q)
         scores = torch.einsum("bdh,bh->bd", states, query)  # (B, D)  f_i(d)·g(q)
         log_mass = pointer_mass(scores, batch.document_mask, batch.occurrence)  # (B, C)  log p
-        entailment = self.reason(batch, tokens)  # (B, C)  y
+        entailment = self.reasoner(batch, tokens)  # (B, C)  y
 
         present = batch.occurrence.any(dim=2)  # (B, C)
         kept = present & (ranks(log_mass) < self.config.extracted)  # (B, C)  the K best
@@ -138,42 +128,6 @@ class EpiReader(nn.Module):
         log_probabilities = masked_log_softmax(torch.where(kept, combined, beyond), present)
         pointer = masked_softmax(scores, batch.document_mask) if attention else None  # (B, D)  s
         return EpiReaderOutput(log_probabilities, (), pointer, log_mass, entailment, self.config)
-
-    def reason(self, batch: Batch, tokens: Tensor) -> Tensor:
-        """y: how well the hypothesis with each candidate follows from the document: (B, C)."""
-        document, query = (
-            functional.embedding(words, tokens) for words in (batch.document, batch.query)
-        )  # (B, D or Q, E)
-        share = batch.candidates_mask / batch.candidates_mask.sum(dim=2, keepdim=True).clamp(min=1)  # (B, C, W)
-        candidates = torch.einsum("bcw,bcwe->bce", share.to(tokens.dtype), tokens[batch.candidates])  # (B, C, E)
-        fits_candidate = candidates @ document.transpose(1, 2)  # (B, C, D)
-        fits_query = document @ query.transpose(1, 2)  # (B, D, Q)
-        fits_query = fits_query.masked_fill(~batch.query_mask.unsqueeze(1), -torch.inf).amax(dim=2, keepdim=True)
-
-        numbers = sentence_numbers(batch)  # (B, D)
-        rows = torch.cat([document, fits_query], dim=-1)  # (B, D, E+1)
-        features = self.sentence_filters(neighbours(rows, numbers).flatten(2)).unsqueeze(1)  # (B, 1, D, F)
-        ours = self.candidate_filters(neighbours(fits_candidate.unsqueeze(-1), numbers.unsqueeze(1)).flatten(3))
-        features = (features + ours).relu() * batch.document_mask[:, None, :, None]  # (B, C, D, F)
-        place = numbers.clamp(min=0)[:, None, :, None].expand_as(features)
-        nothing = features.new_zeros(*features.shape[:2], int(place.max()) + 1, features.shape[3])
-        sentences = nothing.scatter_reduce(2, place, features, "amax")  # (B, C, S, F)  r_S, the maximum over time
-
-        blank = torch.arange(query.shape[1], device=query.device) == batch.placeholder.unsqueeze(1)  # (B, Q)
-        hypotheses = torch.where(blank[:, None, :, None], candidates.unsqueeze(2), query.unsqueeze(1))  # (B, C, Q, E)
-        real = batch.query_mask.long().unsqueeze(1) - 1  # (B, 1, Q): 0, and −1 for padding
-        features = self.hypothesis_filters(neighbours(hypotheses, real).flatten(3)).relu()  # (B, C, Q, F)
-        hypothesis = (features * batch.query_mask[:, None, :, None]).amax(dim=2)  # (B, C, F)  r_H
-
-        likeness = torch.einsum("bcsf,bcf->bcs", sentences, self.similarity(hypothesis))  # (B, C, S)  ς = r_Sᵀ R r_H
-        hypothesis = hypothesis.unsqueeze(2).expand_as(sentences)
-        evidence = torch.cat([likeness.unsqueeze(-1), sentences, hypothesis], dim=-1)  # (B, C, S, 1 + 2F)  x
-        state = evidence.new_zeros(*evidence.shape[:2], self.config.sentence_states)  # (B, C, N)
-        last = numbers.amax(dim=1)[:, None, None]  # (B, 1, 1)
-        for i, sentence in enumerate(evidence.unbind(dim=2)):
-            state = torch.where(last >= i, self.sentence_gru(sentence, state), state)  # (B, C, N)  h
-        scores: Tensor = self.output(state)  # (B, C, 1)  y = w·h
-        return scores.squeeze(-1)
 
 
 def ranks(log_mass: Tensor) -> Tensor:

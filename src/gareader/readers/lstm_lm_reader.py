@@ -3,10 +3,10 @@
 Felix Hill, Antoine Bordes, Sumit Chopra, Jason Weston: The Goldilocks Principle: Reading Children's Books with Explicit
 Memory Representations. ICLR 2016 ("LSTMs (context + query)").
 
-B examples, D document tokens, Q query tokens, C candidates, S words of the query with a candidate filled in, U distinct
-words of a question, E token embedding, H LSTM units. A candidate c has p(q_1 … q_{ℓ−1}, c, q_{ℓ+1} … q_|q| | d), the
-product of the probabilities of the words of the filled-in query after the document; all words of c are filled in. These
-are renormalised over the candidates that the document has. There is no attention.
+B examples, D document tokens, Q query tokens, C candidates, S words of the query with a candidate filled in, E token
+embedding, H LSTM units. A candidate c has p(q_1 … q_{ℓ−1}, c, q_{ℓ+1} … q_|q| | d), the product of the probabilities of
+the words of the filled-in query after the document; all words of c are filled in. These are renormalised over the
+candidates that the document has. There is no attention.
 
 The loss is that of a language model: −log p of every word of the document but the first, and of the query with the
 right answer filled in, the mean over all of these words.
@@ -28,14 +28,15 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from gareader.batching import Batch
 from gareader.config import at_least_one, less_than_one
 from gareader.nn.attention import masked_log_softmax
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
+from gareader.nn.gru import at_position
 from gareader.nn.lstm_loop import LSTMLoop, State
+from gareader.nn.own_words import OwnWords
 from gareader.readers.output import ReaderOutput
 
 
@@ -82,22 +83,18 @@ class LSTMLanguageModelReader(nn.Module):
         self.embed = TokenEmbedding(words, None, update_words=config.update_words)
         self.dropout = Dropout(config.dropout)
         self.loop = LSTMLoop()
-        bound = config.hidden**-0.5
+        E, H = words.shape[1], config.hidden
         self.input_weight, self.recurrent_weight, self.output = (
-            nn.Parameter(torch.empty(shape).uniform_(-bound, bound, generator=generator))
-            for shape in (
-                (words.shape[1], 4 * config.hidden),
-                (config.hidden, 4 * config.hidden),
-                (len(words) + 1, config.hidden),
-            )
+            nn.Parameter(torch.empty(shape).uniform_(-(H**-0.5), H**-0.5, generator=generator))
+            for shape in ((E, 4 * H), (H, 4 * H), (len(words) + 1, H))
         )  # of the gates in order f, i, g, o; of the softmax
-        self.bias = nn.Parameter(torch.tensor([1.0, 0, 0, 0]).repeat_interleave(config.hidden))
+        self.bias = nn.Parameter(torch.tensor([1.0, 0, 0, 0]).repeat_interleave(H))
         self.output_bias = nn.Parameter(torch.zeros(len(words) + 1))
 
     def forward(self, batch: Batch, *, attention: bool = False) -> LanguageOutput:  # noqa: ARG002
         """Log-probabilities of the candidates; there is no attention to show."""
         tokens = self.embed(batch.types)  # (types, E)
-        own = OwnWords(self, batch)  # the softmax
+        own = OwnWords(batch, self.output, self.output_bias, self.dropout)  # the softmax
         states, (h, c) = self.read(tokens[batch.document], batch.document_mask)  # (B, D, H); (B, H) each
         log_p = own.log_p(states[:, :-1], batch.document[:, 1:])  # (B, D − 1)  log p(d_i | d_1 … d_{i−1})
         log_document = (log_p * batch.document_mask[:, 1:]).sum(dim=1)  # (B,)
@@ -107,9 +104,8 @@ class LSTMLanguageModelReader(nn.Module):
         after = h.repeat_interleave(C, dim=0), c.repeat_interleave(C, dim=0)  # (B · C, H) each: the document is read
         states, _ = self.read(tokens[filled].flatten(0, 1), mask.flatten(0, 1), after)  # (B · C, S, H)
         states = torch.cat([after[0].unsqueeze(1), states[:, :-1]], dim=1)  # (B · C, S, H)  before each word
-        log_p = own.log_p(
-            states.view(-1, C * S, states.shape[2]), filled.flatten(1)
-        )  # (B, C · S)  log p(q_i | d, q_<i)
+        states = states.view(-1, C * S, states.shape[2])  # (B, C · S, H)
+        log_p = own.log_p(states, filled.flatten(1))  # (B, C · S)  log p(q_i | d, q_<i)
         log_query = (log_p.view_as(mask) * mask).sum(dim=2)  # (B, C)  log p(q with c | d)
 
         log_probabilities = masked_log_softmax(log_query, batch.occurrence.any(dim=2))  # (B, C)  log Pr(c|d,q)
@@ -121,35 +117,6 @@ class LSTMLanguageModelReader(nn.Module):
         states, cells = self.loop(steps, self.recurrent_weight, state=state)  # (T, N, H) each
         end = mask.sum(dim=1) - 1, torch.arange(len(mask), device=mask.device)
         return states.transpose(0, 1), (states[end], cells[end])
-
-
-class OwnWords:
-    """The softmax over the distinct words of each question."""
-
-    def __init__(self, reader: LSTMLanguageModelReader, batch: Batch) -> None:
-        unknown = len(reader.output) - 1
-        rows = functional.pad(batch.types.known, (0, len(batch.types.unknown)), value=unknown)  # (types,)
-        there = torch.zeros(len(batch.document), len(rows), dtype=torch.bool, device=rows.device)  # (B, types)
-        blank = torch.arange(batch.query.shape[1], device=rows.device) == batch.placeholder.unsqueeze(1)  # (B, Q)
-        for words, mask in (
-            (batch.document, batch.document_mask),
-            (batch.query, batch.query_mask & ~blank),
-            (batch.candidates.flatten(1), batch.candidates_mask.flatten(1)),
-        ):
-            there[mask.nonzero(as_tuple=True)[0], words[mask]] = True
-        counts = there.sum(dim=1, keepdim=True)  # (B, 1)
-        own = there.int().argsort(dim=1, descending=True, stable=True)[:, : int(counts.max())]  # (B, U)
-        self.mask = (torch.arange(own.shape[1], device=own.device) < counts).unsqueeze(1)  # (B, 1, U)
-        self.place = (there.cumsum(dim=1) - 1).clamp(min=0)  # (B, types): where a word stands among its question's
-        self.weight = functional.embedding(rows[own], reader.output).transpose(1, 2)  # (B, H, U)
-        self.bias = reader.output_bias[rows[own]].unsqueeze(1)  # (B, 1, U)
-        self.dropout = reader.dropout
-
-    def log_p(self, states: Tensor, words: Tensor) -> Tensor:
-        """log p of each word, given the state before it: (B, T, H), (B, T) → (B, T)."""
-        logits = self.dropout(states) @ self.weight + self.bias  # (B, T, U)
-        log_softmax: Tensor = logits.masked_fill(~self.mask, -torch.inf).log_softmax(dim=2)
-        return log_softmax.gather(2, self.place.gather(1, words).unsqueeze(2)).squeeze(2)
 
 
 def filled_in(batch: Batch) -> tuple[Tensor, Tensor]:
@@ -171,12 +138,11 @@ def language_loss(output: LanguageOutput, batch: Batch) -> Tensor:
     """−log p of a word of the document or of the query with its answer, the mean over these words in the batch."""
     if output.log_document is None or output.log_query is None:
         raise ValueError("the reader gave no log_document and log_query")
-    answer = batch.answer.unsqueeze(1)  # (B, 1)
-    return -(output.log_document.sum() + output.log_query.gather(1, answer).sum()) / language_words(batch)
+    log_query = at_position(output.log_query, batch.answer)  # (B,)
+    return -(output.log_document.sum() + log_query.sum()) / language_words(batch)
 
 
 def language_words(batch: Batch) -> int:
     """How many words the language model foretells in a batch."""
-    answer = batch.answer.unsqueeze(1)  # (B, 1)
-    count = batch.candidates_mask.sum(dim=2).gather(1, answer).sum() - 2 * len(answer)  # without first word and blank
-    return int(count + batch.document_mask.sum() + batch.query_mask.sum())
+    filled = at_position(batch.candidates_mask.sum(dim=2), batch.answer).sum() - len(batch.answer)  # without the blanks
+    return int(batch.document_mask[:, 1:].sum() + batch.query_mask.sum() + filled)
