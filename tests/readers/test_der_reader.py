@@ -61,7 +61,7 @@ def bilstm(X, layer):
 
 
 def transcribed(reader, collator, question):
-    """The probability of every candidate, and the last state of each entity."""
+    """The probability of every candidate, the last state of each entity, and what the document's words get of a."""
 
     def embed(word):
         row = collator.vocabulary.get(word)
@@ -75,7 +75,7 @@ def transcribed(reader, collator, question):
 
     entities = [e for e in question.candidates if any(word in e for word in question.document)]
     s = {e: sum(embed(word) for word in e) / len(e) for e in entities}
-    d = {e: [s[e]] for e in entities}
+    d, told = {e: [s[e]] for e in entities}, {e: [] for e in entities}
 
     def read(words, layer):  # entity tokens are replaced by their state, seen through a layer
         X = []
@@ -99,6 +99,7 @@ def transcribed(reader, collator, question):
             mean = [sum(H[t] for t in places) / len(places) for H in (forward, backward)]
             context = np.tanh(linear(reader.context, np.concatenate([*mean, forward[-1], backward[0]])))
             d[e].append(context)
+            told[e].append([place - len(words) + 2 + t for t in places])  # place: of the sentence's last word
             s[e] = np.maximum(s[e], context)
 
     words = ["@begin", *question.query, "@end"]
@@ -106,16 +107,21 @@ def transcribed(reader, collator, question):
     t = words.index("@placeholder")
     h_q = np.concatenate([forward[t], backward[t], forward[-1], backward[0]])
     u, q = linear(reader.asked, h_q), linear(reader.cue, h_q)
-    score = {}
+    score, looks = {}, {}
     for e in entities:
         S = [(linear(reader.weight, np.tanh(linear(reader.memory, d_j) + q)))[0] for d_j in d[e]]
-        a = reference.softmax(np.array(S))
+        a = looks[e] = reference.softmax(np.array(S))
         v = linear(reader.answer, sum(a_j * d_j for a_j, d_j in zip(a, d[e], strict=True)))
         if any(word in e for word in question.query):
             v = v + reader.in_query.detach().numpy()
         score[e] = u @ v
     p = dict(zip(entities, reference.softmax(np.array([score[e] for e in entities])), strict=True))
-    return [p.get(e, 0.0) for e in question.candidates], s
+    seen = np.zeros(len(question.document))
+    for e in entities:
+        for a_j, places in zip(looks[e][1:], told[e], strict=True):
+            for place in places:
+                seen[place] += p[e] * a_j / len(places)
+    return [p.get(e, 0.0) for e in question.candidates], s, seen
 
 
 def states(reader, batch):
@@ -128,14 +134,17 @@ def test_equals_the_paper():
     batch = collator(QUESTIONS)
     output, last = reader(batch, attention=True), states(reader, batch)
     for b, question in enumerate(QUESTIONS):
-        probabilities, s = transcribed(reader, collator, question)
+        probabilities, s, seen = transcribed(reader, collator, question)
         got = output.log_probabilities[b, : len(question.candidates)].exp().detach().numpy()
         np.testing.assert_allclose(got, probabilities, rtol=1e-9, atol=1e-300)
         for c, candidate in enumerate(question.candidates):
             if candidate in s:
                 np.testing.assert_allclose(last[b, c].detach().numpy(), s[candidate], rtol=1e-9)
+        np.testing.assert_allclose(output.document_attention[b, : len(seen)].detach().numpy(), seen, rtol=1e-9)
+        assert 0.1 < seen.sum() < 1  # the rest is on first states
+        assert (output.document_attention[b, len(seen) :] == 0).all()
     assert output.hop_attention == ()
-    assert output.document_attention is None
+    assert reader(batch).document_attention is None
 
 
 def test_a_state_never_decreases_along_the_document():

@@ -1,12 +1,13 @@
 """Candidates as vectors, and where a text mentions them.
 
-B examples, C candidates, W words of a candidate, T tokens of a text, E token embedding.
+B examples, D document tokens, C candidates, S sentences, W words of a candidate, T tokens of a text, E token embedding.
 """
 
 import torch
 from torch import Tensor
 
 from gareader.batching import Batch
+from gareader.nn.sentences import sentence_numbers
 
 
 def candidate_vectors(batch: Batch, tokens: Tensor) -> Tensor:
@@ -19,3 +20,11 @@ def mentions(batch: Batch, words: Tensor, mask: Tensor) -> Tensor:
     """Which real words of a text are words, or the mark, of each candidate: (B, T), (B, T) → (B, C, T)."""
     same = words[:, None, :, None] == batch.candidates[:, :, None, :]  # (B, C, T, W)
     return (same & batch.candidates_mask.unsqueeze(2)).any(dim=3) & mask.unsqueeze(1)
+
+
+def on_mentions(batch: Batch, weights: Tensor) -> Tensor:
+    """Each sentence's weight in equal parts on the candidate's mentions in it: (B, C, S) → (B, C, D)."""
+    here = mentions(batch, batch.document, batch.document_mask)  # (B, C, D)
+    numbers = sentence_numbers(batch).clamp(min=0).unsqueeze(1).expand_as(here)  # (B, C, D)
+    counts = torch.zeros_like(weights).scatter_add(2, numbers, here.to(weights))  # (B, C, S)
+    return (weights / counts.clamp(min=1)).gather(2, numbers) * here

@@ -15,8 +15,10 @@ first of several out of that sum. Linear maps have the biases of the authors' pr
 softmax or stand beside another, and begin uniform with the deviation of its normal ones. Word vectors begin normal with
 the deviation of its uniform ones; with pretrained vectors, which it halves (`word_scale = 0.5`), marks and words that
 have none begin with deviation 0.5, not 0.029. Dropout falls on one word of a batch the same wherever it stands, not on
-first states. Documents with 99 entities or more are kept. The attention is to contexts of an entity, not to words: no
-attention is shown. The loss is −log Pr(answer) over the entities.
+first states. Documents with 99 entities or more are kept. The loss is −log Pr(answer) over the entities.
+
+The attention a is to the sentences of an entity, and to its first state. `document_attention` has Pr(e) · a_j on the
+mentions of e in sentence j, in equal parts; what is missing to 1 is on first states, which stand nowhere.
 """
 
 from dataclasses import dataclass
@@ -28,7 +30,7 @@ from torch.nn import functional
 from gareader.batching import Batch
 from gareader.config import at_least_one, less_than_one, positive
 from gareader.nn.attention import masked_log_softmax, masked_softmax
-from gareader.nn.candidates import candidate_vectors, mentions
+from gareader.nn.candidates import candidate_vectors, mentions, on_mentions
 from gareader.nn.dropout import Dropout
 from gareader.nn.gru import at_position, final_states
 from gareader.nn.lstm import BiLSTM
@@ -86,8 +88,8 @@ class DERReader(nn.Module):
         self.answer = Projection(E, H, generator=generator)  # W_dv
         self.in_query = nn.Parameter(torch.empty(H).normal_(0, (2 / (H + 1)) ** 0.5, generator=generator))  # b_v2
 
-    def forward(self, batch: Batch, *, attention: bool = False) -> ReaderOutput:  # noqa: ARG002
-        """Log-probabilities of the candidates; there is no attention to words."""
+    def forward(self, batch: Batch, *, attention: bool = False) -> ReaderOutput:
+        """Log-probabilities of the candidates; with `attention`, also where their entities' contexts stand."""
         vectors = self.embed(batch.types)  # (types, E)
         tokens = self.dropout(vectors)
         present = batch.occurrence.any(dim=2)  # (B, C)
@@ -105,7 +107,11 @@ class DERReader(nn.Module):
         answers = self.answer(torch.einsum("bcj,bcje->bce", alpha, contexts))  # (B, C, H)  v_e = W_dv Σ_j a_j d_e,j
         answers = answers + here.any(dim=2).unsqueeze(-1) * self.in_query  # (B, C, H)  v_e + b_v2 · [e is in q]
         logits = torch.einsum("bh,bch->bc", asked, answers)  # (B, C)  u · v_e
-        return ReaderOutput(masked_log_softmax(logits, present))  # (B, C)  log Pr(e|d,q)
+        log_probabilities = masked_log_softmax(logits, present)  # (B, C)  log Pr(e|d,q)
+        if not attention:
+            return ReaderOutput(log_probabilities)
+        places = on_mentions(batch, alpha[..., 1:])  # (B, C, D)
+        return ReaderOutput(log_probabilities, (), torch.einsum("bc,bcd->bd", log_probabilities.exp(), places))
 
     def read(self, batch: Batch, vectors: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """The entities' last states (B, C, E), all their contexts (B, C, S+1, E), and which of those are real."""
