@@ -16,10 +16,10 @@ from gareader.nn.sentences import neighbours, sentence_numbers
 
 
 class Reasoner(nn.Module):
-    """Compares the hypothesis with each candidate in the blank with one sentence of the document after the other."""
+    """Weighs each hypothesis, the query with a candidate in its blank, by one sentence after the other."""
 
     def __init__(self, E: int, F: int, N: int, *, generator: torch.Generator | None = None) -> None:
-        """`generator` draws the first weights."""
+        """E, F and N are the widths above; `generator` draws the first weights."""
         super().__init__()
         self.states = N
         # The sentence filters are E + 2 high: a word, its fit with the query, and its fit with the candidate.
