@@ -106,11 +106,9 @@ class _Window:
                     del counter[word]
 
     def answers(self, words: Words, kinds: Sequence[str]) -> Iterator[int]:
-        """Where the sentence has words of the kind that the document has too, each word once."""
-        asked: set[str] = set()
+        """Where the sentence has words of the kind that the document has too; a word that stands twice is asked twice."""
         for place, (word, kind) in enumerate(zip(words, kinds, strict=True)):
-            if kind == self._config.kind and word in self._words and word not in asked:
-                asked.add(word)
+            if kind == self._config.kind and word in self._words:
                 yield place
 
     def others(self, answer: str, draw: Random) -> list[str]:
