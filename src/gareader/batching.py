@@ -1,7 +1,8 @@
 """From Examples to a Batch of tensors: similar lengths together, distinct words counted once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 
 import numpy as np
 import torch
@@ -21,6 +22,9 @@ SENTENCE_ENDS = frozenset([".", "!", "?"])
 
 SPECIAL_WORDS = (PLACEHOLDER, BEGIN, END)
 """Words that every vocabulary of a reader holds."""
+
+FRESH = "\0"
+"""In a type of a batch, what follows the spelling of a name that is taken for a new word."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +88,9 @@ class Collator:
         characters: int = 10,
         anonymity: str = "none",
         marks: int = 0,
+        unknown_scale: float = 1.0,
     ) -> None:
-        """The first `pretrained` words have pretrained vectors; `width` and `seed` shape those of unknown words.
+        """The first `pretrained` words have pretrained vectors; `width`, `seed` and `unknown_scale` shape the others.
 
         `anonymity` and `marks` say how candidates are hidden (see `anonymised`).
         """
@@ -97,6 +102,7 @@ class Collator:
         self.characters = characters
         self.anonymity = anonymity
         self.marks = marks
+        self.unknown_scale = unknown_scale
 
     @property
     def answers(self) -> list[int] | None:
@@ -105,18 +111,24 @@ class Collator:
             return None
         return [row for number in range(self.marks) if (row := self.vocabulary.get(mark(number))) is not None]
 
-    def __call__(self, examples: Sequence[Example], draw: int = 0) -> Batch:
-        """The batch; where candidates are hidden behind permuted marks, `draw` says which permutation."""
+    def __call__(self, examples: Sequence[Example], draw: int = 0, *, fresh: float = 0.0) -> Batch:
+        """The batch; where candidates are hidden behind permuted marks, `draw` says which permutation.
+
+        `fresh` is the share of questions, drawn too, whose names get a new random vector each, as if never met before.
+        """
         shown = [anonymised(each, self.anonymity, marks=self.marks, seed=self.seed, draw=draw) for each in examples]
+        renamed = [fresh_names(example, fresh, f"{self.seed} {draw}") for example in shown]
         types: dict[str, int] = {}
 
-        def index(words: Sequence[str]) -> list[int]:
-            return [types.setdefault(word, len(types)) for word in words]
+        def index(words: Sequence[str], names: Mapping[str, str]) -> list[int]:
+            return [types.setdefault(names.get(word, word), len(types)) for word in words]
 
         queries = [(BEGIN, *example.query, END) for example in shown]
-        document, document_mask = pad([index(example.document) for example in shown])
-        query, query_mask = pad([index(query) for query in queries])
-        candidates, candidates_mask = pad_twice([[index(each) for each in example.candidates] for example in shown])
+        document, document_mask = pad([index(each.document, names) for each, names in zip(shown, renamed, strict=True)])
+        query, query_mask = pad([index(query, names) for query, names in zip(queries, renamed, strict=True)])
+        candidates, candidates_mask = pad_twice(
+            [[index(words, names) for words in each.candidates] for each, names in zip(shown, renamed, strict=True)]
+        )
         rank, packed = self.types(list(types))
         return Batch(
             types=packed,
@@ -134,15 +146,16 @@ class Collator:
     def types(self, words: list[str]) -> tuple[NDArray[np.int64], Types]:
         """The distinct words as tensors, and the place among them of each word of the list."""
         rows = [self.row(word) for word in words]
+        spelled = [word.partition(FRESH)[0] for word in words]
         # The known come first; words of the same length stand together, so that no work is done for their padding.
-        order = sorted(range(len(words)), key=lambda i: (rows[i] is None, len(words[i])))
+        order = sorted(range(len(words)), key=lambda i: (rows[i] is None, len(spelled[i])))
         rank = np.empty(len(words), dtype=np.int64)
         rank[order] = np.arange(len(words))
         unknown = [random_vector(words[i], self.width, self.seed) for i in order if rows[i] is None]
-        characters, character_mask = pad([self.alphabet.encode(words[i], self.characters) for i in order])
+        characters, character_mask = pad([self.alphabet.encode(spelled[i], self.characters) for i in order])
         return rank, Types(
             known=torch.tensor([row for i in order if (row := rows[i]) is not None], dtype=torch.int64),
-            unknown=torch.from_numpy(np.stack(unknown)) if unknown else torch.empty(0, self.width),
+            unknown=torch.from_numpy(np.stack(unknown)) * self.unknown_scale if unknown else torch.empty(0, self.width),
             characters=torch.from_numpy(characters),
             character_mask=torch.from_numpy(character_mask),
             ends=torch.tensor([words[i] in SENTENCE_ENDS for i in order]),
@@ -155,6 +168,14 @@ class Collator:
             row = self.vocabulary.get(word.lower())
             return row if row is not None and row < self.pretrained else None
         return row
+
+
+def fresh_names(example: Example, share: float, draw: str) -> dict[str, str]:
+    """New types for the capitalised words of the candidates, in that share of the questions; `draw` decides which."""
+    mark = f"{FRESH}{draw} {example.id}"
+    if not share or Random(mark).random() >= share:  # noqa: S311
+        return {}
+    return {word: word + mark for words in example.candidates for word in words if word[0].isupper()}
 
 
 def pad(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

@@ -30,7 +30,7 @@ WEIGHTS, WORDS = "weights.safetensors", "words.safetensors"
 """The word table has a file of its own, for training need not change it."""
 SUMMED = (VOCABULARY, ALPHABET, WORDS, WEIGHTS)
 """The files whose checksums `reader.json` has."""
-WORD_SETTINGS = ("width", "seed", "pretrained", "characters", "anonymity", "marks")
+WORD_SETTINGS = ("width", "seed", "pretrained", "characters", "anonymity", "marks", "unknown_scale")
 """What a collator needs to know beside the words and letters themselves."""
 
 

@@ -10,11 +10,13 @@ from typing import Any, overload
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import nn
 
+from gareader import checkpoint, pretrained
 from gareader.anonymity import WAYS, mark
 from gareader.batching import SPECIAL_WORDS, Collator
 from gareader.checkpoint import Checkpoint
-from gareader.config import Table, at_least_one, from_table, known
+from gareader.config import Table, at_least_one, from_table, known, positive
 from gareader.distributed import ALONE, Group
 from gareader.engine import chosen_device
 from gareader.errors import ConfigError, TrainingError, did_you_mean
@@ -46,11 +48,14 @@ class DataConfig:
     """Components of a word vector."""
     all_vectors: bool = False
     """Whether the word table holds every word of the vector file, for text of other kinds than the corpus."""
+    unknown_scale: float = 1.0
+    """Standard deviation of the components of a random vector; GloVe's most frequent words have about 0.5."""
     anonymity: str = "none"
     """How candidates hide behind marks @entityN: not (none), permuted in every epoch, or ordered by occurrence."""
 
     def __post_init__(self) -> None:
         at_least_one(self, "vector_width")
+        positive(self, "unknown_scale")
         known(self, anonymity=WAYS)
 
 
@@ -136,16 +141,16 @@ class Experiment:
         answerable = training.answerable()
         chosen = usable(answerable, self.train.fraction, self.train.seed)
         left_out = len(answerable) - int(answerable.sum())
-        checkpoint = self.untrained(training, validation, {"settings": self.table(), "left_out": left_out})
+        untrained = self.untrained(training, validation, {"settings": self.table(), "left_out": left_out})
         run = Run(
             folder,
-            checkpoint,
+            untrained,
             self.train,
             Chosen(training, chosen),
             self.validation_sample(validation),
             training.document_lengths[chosen],
             group=group,
-            made_of=f"{recipe} {sha256(checkpoint.reader.state_dict()[TABLE].numpy()).hexdigest()}",
+            made_of=f"{recipe} {sha256(untrained.reader.state_dict()[TABLE].numpy()).hexdigest()}",
         )
         if resume:
             run.load_state()
@@ -204,12 +209,20 @@ class Experiment:
 
     def untrained(self, training: PreparedCorpus, validation: PreparedCorpus, notes: dict[str, Any]) -> Checkpoint:
         """The reader with its first weights."""
-        data, seed = self.data, self.train.seed
+        data, start = self.data, self.start()
+        seed = start.collator.seed if start else self.train.seed  # of the vectors of unknown words
         marks = 0 if data.anonymity == "none" else max(training.most_candidates, validation.most_candidates)
         known = dict.fromkeys([*SPECIAL_WORDS, *map(mark, range(marks)), *training.words, *validation.words])
-        table = word_table(known, data.vectors, width=data.vector_width, seed=seed, every_vector=data.all_vectors)
-        alphabet = Alphabet.of(table.vocabulary)
-        generator = torch.Generator().manual_seed(seed)
+        table = word_table(
+            known,
+            data.vectors,
+            width=data.vector_width,
+            seed=seed,
+            every_vector=data.all_vectors,
+            unknown_scale=data.unknown_scale,
+        )
+        alphabet = start.collator.alphabet if start else Alphabet.of(table.vocabulary)
+        generator = torch.Generator().manual_seed(self.train.seed)
         collator = Collator(
             table.vocabulary,
             alphabet,
@@ -218,10 +231,17 @@ class Experiment:
             pretrained=table.pretrained,
             anonymity=data.anonymity,
             marks=marks,
+            unknown_scale=data.unknown_scale,
         )
         words = torch.from_numpy(table.matrix)
         reader = new_reader(self.reader, self.reader_config, words, collator, generator=generator)
+        if start:
+            take_weights(reader, start, str(self.train.start))
         return Checkpoint(self.reader, reader, collator, notes)
+
+    def start(self) -> Checkpoint | None:
+        """The trained reader whose weights are the first ones."""
+        return None if self.train.start is None else checkpoint.load(pretrained.folder(self.train.start))
 
     def validation_sample(self, validation: PreparedCorpus) -> "PreparedCorpus | Chosen":
         """The validation questions to use."""
@@ -230,6 +250,19 @@ class Experiment:
             return validation
         order = np.random.default_rng(self.train.seed).permutation(len(validation))
         return Chosen(validation, np.sort(order[:count]))
+
+
+def take_weights(reader: nn.Module, start: Checkpoint, name: str) -> None:
+    """Give the reader the weights of a trained one, all but the word table."""
+    weights, trained = reader.state_dict(), start.reader.state_dict()
+    for key in sorted(weights.keys() | trained.keys()):
+        shapes = [tuple(each[key].shape) if key in each else None for each in (weights, trained)]
+        if key != TABLE and shapes[0] != shapes[1]:
+            raise TrainingError(
+                f"train.start = {name!r}: its {key} has the shape {shapes[1]}, this reader's {shapes[0]}; "
+                "take the settings of [reader] and data.vector_width from its reader.json"
+            )
+    reader.load_state_dict(trained | {TABLE: weights[TABLE]})
 
 
 class Chosen(Sequence[Example]):

@@ -61,6 +61,10 @@ class TrainConfig:
     """Whether the learning rate falls to zero over the second half of all updates of max_epochs."""
     average: float | None = None
     """Weight of the past in a running average of the weights, such as 0.999: that reader is validated and kept."""
+    start: str | None = None
+    """A trained reader, by name or folder, whose weights are the first ones; random ones if not given."""
+    fresh_names: float = 0.0
+    """Share of the questions whose names get a new random vector each time: so it learns to do without knowing them."""
     fraction: float = 1.0
     """Share of the training questions to use, chosen by the seed."""
     validate_every: int = 500
@@ -96,6 +100,8 @@ class TrainConfig:
         for name in ("average", "smoothing"):
             if (share := getattr(self, name)) is not None and not 0 < share < 1:
                 raise ConfigError(f"{name} = {share} is not a share; use more than 0 and less than 1")
+        if not 0 <= self.fresh_names <= 1:
+            raise ConfigError(f"fresh_names = {self.fresh_names} is not a share; use 0 or more, at most 1")
         if not 0 < self.fraction <= 1:
             raise ConfigError(f"fraction = {self.fraction} is not a share; use more than 0, at most 1")
 

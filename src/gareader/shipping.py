@@ -38,6 +38,7 @@ def slim(checkpoint: Checkpoint, vectors: Path | None = None) -> Checkpoint:
             characters=collator.characters,
             anonymity=collator.anonymity,
             marks=collator.marks,
+            unknown_scale=collator.unknown_scale,
         )
     elif vectors is not None:
         why = "other weights of this reader belong to its words" if bound else "training has changed its word vectors"

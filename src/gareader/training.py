@@ -143,7 +143,7 @@ class Run:
         def ready(members: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[Batch]]:
             draw = 1 + self.position.epoch
             slices = self.engine.slices(members)
-            return members, [self.checkpoint.collator([self.training[i] for i in part], draw=draw) for part in slices]
+            return members, [self.collated(part, draw) for part in slices]
 
         with ThreadPoolExecutor(1) as worker:
             upcoming = None
@@ -153,6 +153,10 @@ class Run:
                     yield current.result()
             if upcoming is not None:
                 yield upcoming.result()
+
+    def collated(self, members: NDArray[np.int64], draw: int) -> Batch:
+        """These training questions as tensors."""
+        return self.checkpoint.collator([self.training[i] for i in members], draw, fresh=self.config.fresh_names)
 
     def update(self, members: NDArray[np.int64], slices: list[Batch]) -> dict[str, float]:
         """One step of the optimiser; returns what was measured on the way."""

@@ -70,7 +70,13 @@ class WordTable:
 
 
 def word_table(
-    words: Collection[str], path: Path | str | None, *, width: int = 100, seed: int, every_vector: bool = False
+    words: Collection[str],
+    path: Path | str | None,
+    *,
+    width: int = 100,
+    seed: int,
+    every_vector: bool = False,
+    unknown_scale: float = 1.0,
 ) -> WordTable:
     """A row for each word: its vector in the file, else that of its lower-case form, else a random one.
 
@@ -90,7 +96,7 @@ def word_table(
     matrix = np.empty((len(vocabulary), width), np.float32)
     for row, word in enumerate(vocabulary):
         vector = vectors.get(word, vectors.get(word.lower()))
-        matrix[row] = random_vector(word, width, seed) if vector is None else vector
+        matrix[row] = random_vector(word, width, seed) * np.float32(unknown_scale) if vector is None else vector
     return WordTable(vocabulary, matrix, len(exact), len(lowered))
 
 

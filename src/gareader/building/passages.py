@@ -106,7 +106,7 @@ class _Window:
                     del counter[word]
 
     def answers(self, words: Words, kinds: Sequence[str]) -> Iterator[int]:
-        """Where the sentence has words of the kind that the document has too; a word that stands twice is asked twice."""
+        """Where the sentence has words of the kind that the document has too; a word that stands twice, twice."""
         for place, (word, kind) in enumerate(zip(words, kinds, strict=True)):
             if kind == self._config.kind and word in self._words:
                 yield place
