@@ -29,6 +29,7 @@ from gareader.checkpoint import (
 )
 from gareader.errors import CheckpointError, GareaderError
 from gareader.examples import PLACEHOLDER, Example
+from gareader.readers.reader import Start
 from gareader.vocabulary import Alphabet, Vocabulary
 from readers.variants import VARIANTS
 
@@ -43,7 +44,7 @@ def made(seed=0, variant="gated-attention: default"):
     generator = torch.Generator().manual_seed(seed)
     alphabet = Alphabet.of([*WORDS, "ë"])
     table = torch.randn(len(WORDS), 8, generator=generator)
-    reader = kind.reader(config, table, len(alphabet), generator=generator)
+    reader = kind.reader(config, Start(table, len(alphabet), generator=generator))
     collator = Collator(WORDS, alphabet, width=8, seed=seed, pretrained=len(WORDS), characters=7)
     return Checkpoint(variant.partition(":")[0], reader, collator, {"accuracy": 0.5, "named": "Zoë"})
 

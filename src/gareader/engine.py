@@ -26,7 +26,7 @@ from gareader.nn.gated_attention import GatedAttention
 from gareader.nn.gru import BiGRU
 from gareader.nn.lstm import BiLSTM
 from gareader.nn.lstm_loop import LSTMLoop
-from gareader.readers import Kind
+from gareader.readers.reader import Kind
 from gareader.recipe import TrainConfig
 
 UNCOMPILED = (BiGRU, BiLSTM, LSTMLoop, GatedAttention, Dropout)

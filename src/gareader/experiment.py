@@ -24,6 +24,7 @@ from gareader.examples import Example
 from gareader.files import written_whole
 from gareader.packing import TABLE
 from gareader.readers import READERS, new_reader
+from gareader.readers.reader import ReaderConfig
 from gareader.recipe import TrainConfig
 from gareader.store import PreparedCorpus, prepare, read_examples
 from gareader.training import Run, usable
@@ -66,7 +67,7 @@ class Experiment:
     data: DataConfig
     reader: str
     """A name in READERS."""
-    reader_config: Any
+    reader_config: ReaderConfig
     train: TrainConfig
 
     @classmethod

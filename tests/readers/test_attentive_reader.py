@@ -7,6 +7,7 @@ import torch
 from gareader.errors import ConfigError
 from gareader.readers.attentive_reader import AttentiveConfig, AttentiveReader
 from gareader.readers.output import answer_loss
+from gareader.readers.reader import Start
 from readers.answering import QUESTIONS, answer, arrays, assert_answers, build, gradients_are_right, vectors, wrapped
 from reference import sigmoid, softmax
 
@@ -81,7 +82,7 @@ def test_dropout_falls_on_the_states():
 
 def test_first_weights():
     words = torch.zeros(100, 50)
-    reader = AttentiveReader(AttentiveConfig(scale=0.3), words, 0, generator=torch.Generator().manual_seed(0))
+    reader = AttentiveReader(AttentiveConfig(scale=0.3), Start(words, 0, generator=torch.Generator().manual_seed(0)))
     assert reader.y_m.shape == (512, 100)
     assert reader.answer.weight.shape == (101, 512)
     for weight in (reader.y_m, reader.u_g, reader.answer.weight, reader.query_lstm.lstm.weight_hh_l0):

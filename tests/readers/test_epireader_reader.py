@@ -10,8 +10,9 @@ import reference
 from gareader.batching import SPECIAL_WORDS, Collator
 from gareader.errors import ConfigError
 from gareader.examples import Example
-from gareader.readers.epireader_reader import EpiReader, EpiReaderConfig, EpiReaderOutput, epireader_loss, ranks
-from gareader.readers.output import mass_loss
+from gareader.readers.epireader_reader import EpiReader, EpiReaderConfig, epireader_loss, ranks
+from gareader.readers.output import ReaderOutput, mass_loss
+from gareader.readers.reader import Start
 from gareader.vectors import random_vector
 from gareader.vocabulary import Alphabet, Vocabulary
 
@@ -33,7 +34,7 @@ SMALL = EpiReaderConfig(hidden=3, extracted=3, filters=4, sentence_states=3, wor
 def build(config=SMALL, seed=1):
     generator = torch.Generator().manual_seed(seed)
     words = torch.randn(len(KNOWN), E, dtype=torch.float64, generator=generator)
-    reader = EpiReader(config, words, 1, generator=generator).double()
+    reader = EpiReader(config, Start(words, 1, generator=generator)).double()
     for parameter in reader.parameters():  # far from the small initial values, so that every term counts
         torch.nn.init.normal_(parameter, 0, 0.6, generator=generator)
     return reader, Collator(Vocabulary(KNOWN), Alphabet.of(KNOWN), width=E, seed=SEED)
@@ -210,7 +211,7 @@ def test_first_weights():
     """Of the filters over sentences both parts have the bound of the whole."""
     generator = torch.Generator().manual_seed(0)
     words, F, N = torch.randn(500, 20, generator=generator), 32, 24
-    reader = EpiReader(EpiReaderConfig(filters=F, sentence_states=N), words, 0, generator=generator)
+    reader = EpiReader(EpiReaderConfig(filters=F, sentence_states=N), Start(words, 0, generator=generator))
     assert reader.embed.words.std().item() == pytest.approx(0.05 / 3**0.5, rel=0.02)  # that of uniform ±0.05
     fans = {
         "sentence_filters": 3 * (20 + 2) + F,
@@ -241,8 +242,8 @@ def test_gradients_of_the_whole_reader():
 
 
 def test_loss_needs_what_both_parts_gave():
-    with pytest.raises(ValueError, match="no log_mass or entailment"):
-        epireader_loss(EpiReaderOutput(torch.zeros(1, 2)), build()[1](QUESTIONS[1:]))
+    with pytest.raises(TypeError, match="no log_mass and entailment"):
+        epireader_loss(ReaderOutput(torch.zeros(1, 2)), build()[1](QUESTIONS[1:]))
 
 
 @pytest.mark.parametrize(

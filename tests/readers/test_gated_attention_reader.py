@@ -12,6 +12,7 @@ from gareader.batching import Collator
 from gareader.errors import ConfigError
 from gareader.examples import Example
 from gareader.readers.gated_attention_reader import GatedAttentionConfig, GatedAttentionReader, in_query
+from gareader.readers.reader import Start
 from gareader.vectors import random_vector
 from gareader.vocabulary import Alphabet, Vocabulary
 from readers.variants import VARIANTS
@@ -34,7 +35,7 @@ def build(config):
     generator = torch.Generator().manual_seed(1)
     words = torch.randn(len(KNOWN), WIDTH, dtype=torch.float64, generator=generator)
     alphabet = Alphabet.of(KNOWN)
-    reader = GatedAttentionReader(config, words, len(alphabet), generator=generator).double()
+    reader = GatedAttentionReader(config, Start(words, len(alphabet), generator=generator)).double()
     for parameter in reader.parameters():  # far from the small initial values, so that every term counts
         torch.nn.init.normal_(parameter, 0, 0.7, generator=generator)
     return reader.eval(), Collator(Vocabulary(KNOWN), alphabet, width=WIDTH, seed=SEED)
@@ -154,7 +155,7 @@ def test_dropout_falls_on_the_gated_attention_only():
 
 def test_initial_tables():
     reader = GatedAttentionReader(
-        GatedAttentionConfig(), torch.zeros(1, 100), 1000, generator=torch.Generator().manual_seed(0)
+        GatedAttentionConfig(), Start(torch.zeros(1, 100), 1000, generator=torch.Generator().manual_seed(0))
     )
     letters = reader.embed.characters
     assert letters.table.shape == (1000, 25)

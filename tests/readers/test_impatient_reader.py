@@ -7,6 +7,7 @@ import torch
 from gareader.errors import ConfigError
 from gareader.readers.impatient_reader import ImpatientConfig, ImpatientReader
 from gareader.readers.output import answer_loss
+from gareader.readers.reader import Start
 from readers.answering import QUESTIONS, answer, arrays, assert_answers, build, gradients_are_right, vectors, wrapped
 from reference import sigmoid, softmax
 
@@ -108,7 +109,7 @@ def test_dropout_falls_on_the_states():
 
 def test_first_weights():
     words = torch.randn(100, 50, generator=torch.Generator().manual_seed(1))
-    reader = ImpatientReader(ImpatientConfig(scale=0.3), words, 0, generator=torch.Generator().manual_seed(0))
+    reader = ImpatientReader(ImpatientConfig(scale=0.3), Start(words, 0, generator=torch.Generator().manual_seed(0)))
     assert reader.embed.words.equal(words)
     assert reader.r_0.shape == (512,)
     assert reader.answer.weight.shape == (101, 512)

@@ -8,6 +8,7 @@ import reference
 from gareader.errors import ConfigError
 from gareader.readers.iterative_reader import IterativeConfig, IterativeReader
 from gareader.readers.output import mass_loss
+from gareader.readers.reader import Start
 from readers.questions import QUESTIONS, WIDTH, assert_points, build, gradients_are_right, numbers, vectors, wrapped
 
 SCALE = 0.6
@@ -68,7 +69,7 @@ def test_what_dropout_falls_on():
 
 def test_first_weights():
     generator = torch.Generator().manual_seed(0)
-    reader = IterativeReader(IterativeConfig(), torch.randn(200, 384, generator=generator), 0)
+    reader = IterativeReader(IterativeConfig(), Start(torch.randn(200, 384, generator=generator)))
     assert reader.document_gru.input_weight.shape == (2, 384, 384)
     assert reader.query_look.weight.shape == (256, 512)
     assert reader.document_look.weight.shape == (256, 768)

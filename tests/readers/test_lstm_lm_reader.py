@@ -10,12 +10,13 @@ from gareader.batching import Collator
 from gareader.errors import ConfigError
 from gareader.examples import PLACEHOLDER, Example
 from gareader.readers.lstm_lm_reader import (
-    LanguageOutput,
     LSTMLanguageModelConfig,
     LSTMLanguageModelReader,
     filled_in,
     language_loss,
 )
+from gareader.readers.output import ReaderOutput
+from gareader.readers.reader import Start
 from gareader.vectors import random_vector
 from gareader.vocabulary import Alphabet, Vocabulary
 from reference import sigmoid, softmax
@@ -38,7 +39,7 @@ def build(hidden=4):
     generator = torch.Generator().manual_seed(1)
     words = torch.randn(len(KNOWN), WIDTH, dtype=torch.float64, generator=generator)
     config = LSTMLanguageModelConfig(hidden=hidden)
-    reader = LSTMLanguageModelReader(config, words, 0, generator=generator).double()
+    reader = LSTMLanguageModelReader(config, Start(words, 0, generator=generator)).double()
     for parameter in reader.parameters():  # far from the small initial values, so that every term counts
         torch.nn.init.normal_(parameter, 0, 0.7, generator=generator)
     return reader.eval(), Collator(Vocabulary(KNOWN), Alphabet.of(KNOWN), width=WIDTH, seed=SEED)
@@ -95,8 +96,8 @@ def test_the_loss_is_the_mean_over_all_words_of_documents_and_queries_with_their
         text = question.document + filled(question, question.candidates[question.answer])
         logs += list(np.log(word_probabilities(reader, collator, question, text)))
     assert language_loss(reader(batch), batch).item() == pytest.approx(-np.mean(logs), rel=1e-9)
-    with pytest.raises(ValueError, match="no log_document"):
-        language_loss(LanguageOutput(torch.zeros(1, 2)), batch)
+    with pytest.raises(TypeError, match="no log_document"):
+        language_loss(ReaderOutput(torch.zeros(1, 2)), batch)
 
 
 def test_queries_are_filled_in_whole():
@@ -129,7 +130,7 @@ def test_gradients_of_the_loss_and_of_the_answer():
 
 def test_first_weights():
     words, generator = torch.zeros(7, 512), torch.Generator().manual_seed(0)
-    reader = LSTMLanguageModelReader(LSTMLanguageModelConfig(), words, 0, generator=generator)
+    reader = LSTMLanguageModelReader(LSTMLanguageModelConfig(), Start(words, 0, generator=generator))
     assert reader.output.shape == (8, 512)
     for weight in (reader.output, reader.input_weight, reader.recurrent_weight):
         assert weight.abs().max().item() == pytest.approx(512**-0.5, rel=0.01)

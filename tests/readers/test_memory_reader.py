@@ -10,6 +10,8 @@ from gareader.batching import SPECIAL_WORDS, Collator
 from gareader.errors import ConfigError
 from gareader.examples import Example
 from gareader.readers.memory_reader import MemoryConfig, MemoryOutput, MemoryReader, window_loss
+from gareader.readers.output import ReaderOutput
+from gareader.readers.reader import Start
 from gareader.vectors import random_vector
 from gareader.vocabulary import Alphabet, Vocabulary
 
@@ -30,7 +32,7 @@ P, SEED, SCALE = 3, 11, 0.6
 def build(window, seed=1):
     generator = torch.Generator().manual_seed(seed)
     words = torch.randn(len(KNOWN), window * P, dtype=torch.float64, generator=generator)
-    reader = MemoryReader(MemoryConfig(window=window, hidden=P, word_scale=SCALE), words, 1)
+    reader = MemoryReader(MemoryConfig(window=window, hidden=P, word_scale=SCALE), Start(words))
     return reader, Collator(Vocabulary(KNOWN), Alphabet.of(KNOWN), width=window * P, seed=SEED)
 
 
@@ -115,8 +117,8 @@ def test_a_tie_with_a_wrong_window_teaches():
 
 
 def test_loss_needs_the_scores():
-    with pytest.raises(ValueError, match="no window_scores"):
-        window_loss(MemoryOutput(torch.zeros(1, 2)), build(5)[1]([QUESTIONS[1]]))
+    with pytest.raises(TypeError, match="no window_scores"):
+        window_loss(ReaderOutput(torch.zeros(1, 2)), build(5)[1]([QUESTIONS[1]]))
 
 
 def test_gradients_of_the_whole_reader():
@@ -151,7 +153,7 @@ def test_impossible_settings(setting, message):
 def test_first_weights():
     """The word vectors are all there is."""
     words = torch.randn(20, 1500, generator=torch.Generator().manual_seed(0))
-    reader = MemoryReader(MemoryConfig(), words, 1)
+    reader = MemoryReader(MemoryConfig(), Start(words))
     ((name, weight),) = reader.named_parameters()
     assert name == "embed.words"
     torch.testing.assert_close(weight.detach(), 0.1 * words)
@@ -159,6 +161,8 @@ def test_first_weights():
 
 def test_word_vectors_must_have_room_for_every_place():
     with pytest.raises(ConfigError, match="window = 5 needs wider word vectors than 4"):
-        MemoryReader(MemoryConfig(), torch.zeros(2, 4), 1)
-    widths = {width: MemoryReader(MemoryConfig(), torch.zeros(2, width), 1).width for width in (1600, 1500, 1499, 5)}
+        MemoryReader(MemoryConfig(), Start(torch.zeros(2, 4)))
+    widths = {
+        width: MemoryReader(MemoryConfig(), Start(torch.zeros(2, width))).width for width in (1600, 1500, 1499, 5)
+    }
     assert widths == {1600: 300, 1500: 300, 1499: 299, 5: 1}

@@ -6,6 +6,7 @@ import torch
 
 from gareader.errors import ConfigError
 from gareader.readers.output import answer_loss
+from gareader.readers.reader import Start
 from gareader.readers.stanford_reader import StanfordConfig, StanfordReader
 from readers.answering import QUESTIONS, answer, arrays, assert_answers, build, gradients_are_right, vectors, wrapped
 from reference import bigru, gru_parameters, softmax
@@ -64,7 +65,7 @@ def test_dropout_falls_on_the_input():
 
 def test_first_weights():
     words = torch.zeros(100, 50)
-    reader = StanfordReader(StanfordConfig(), words, 0, generator=torch.Generator().manual_seed(0))
+    reader = StanfordReader(StanfordConfig(), Start(words, 0, generator=torch.Generator().manual_seed(0)))
     assert reader.match.abs().max().item() == pytest.approx(0.01, rel=0.01)
     assert reader.answer.weight.std().item() == pytest.approx(0.01 / 3**0.5, rel=0.05)
     assert reader.document_gru.input_weight.std().item() == pytest.approx(0.1, rel=0.05)

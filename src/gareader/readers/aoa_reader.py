@@ -17,7 +17,7 @@ gate acts before the product, begin orthogonal: the paper does not say which. Dr
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.nn import functional
 
 from gareader.batching import Batch
@@ -28,6 +28,7 @@ from gareader.nn.gru import BiGRU
 from gareader.nn.pointer_sum import masked_logsumexp, pointer_sum
 from gareader.nn.scaled_embedding import ScaledEmbedding
 from gareader.readers.output import PointerOutput
+from gareader.readers.reader import Start
 
 
 @dataclass(frozen=True)
@@ -52,16 +53,9 @@ class AoAConfig:
 class AoAReader(nn.Module):
     """Each query word points at the document, and the document says how much each query word counts."""
 
-    def __init__(
-        self,
-        config: AoAConfig,
-        words: Tensor,
-        characters: int,  # noqa: ARG002
-        *,
-        generator: torch.Generator | None = None,
-    ) -> None:
-        """`words` is the word table, `generator` draws the first weights; `characters` are not looked at."""
+    def __init__(self, config: AoAConfig, start: Start) -> None:
         super().__init__()
+        words, generator = start.words, start.generator
         self.config = config
         self.embed = ScaledEmbedding(words, config.word_scale, update_words=config.update_words)
         self.dropout = Dropout(config.dropout)
@@ -96,4 +90,4 @@ class AoAReader(nn.Module):
         real = batch.document_mask.unsqueeze(2) & on_query  # (B, D, Q)
         beta = log_beta.masked_fill(~real, -torch.inf).exp()  # (B, D, Q)  β
         pointer = log_pointer.masked_fill(~batch.document_mask, -torch.inf).exp()  # (B, D)  s
-        return PointerOutput(log_probabilities, (beta,), pointer, log_mass)
+        return PointerOutput(log_probabilities, (beta,), pointer, log_mass=log_mass)

@@ -18,7 +18,7 @@ of 10 batches, not of 64. Of its variants, neither the query around the document
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from gareader.batching import Batch
 from gareader.config import at_least_one, less_than_one, positive
@@ -28,6 +28,7 @@ from gareader.nn.gru import BiGRU, final_states
 from gareader.nn.pointer_sum import pointer_mass, pointer_sum
 from gareader.nn.scaled_embedding import ScaledEmbedding
 from gareader.readers.output import PointerOutput
+from gareader.readers.reader import Start
 
 
 @dataclass(frozen=True)
@@ -52,16 +53,9 @@ class AttentionSumConfig:
 class AttentionSumReader(nn.Module):
     """Reads the document once and points at the words whose context matches the query."""
 
-    def __init__(
-        self,
-        config: AttentionSumConfig,
-        words: Tensor,
-        characters: int,  # noqa: ARG002
-        *,
-        generator: torch.Generator | None = None,
-    ) -> None:
-        """`words` is the word table, `generator` draws the first weights; `characters` are not looked at."""
+    def __init__(self, config: AttentionSumConfig, start: Start) -> None:
         super().__init__()
+        words, generator = start.words, start.generator
         self.config = config
         self.embed = ScaledEmbedding(words, config.word_scale, update_words=config.update_words)
         self.dropout = Dropout(config.dropout)
@@ -84,4 +78,4 @@ class AttentionSumReader(nn.Module):
         if not attention:
             return PointerOutput(log_probabilities, log_mass=log_mass)
         pointer = scores.masked_fill(~batch.document_mask, -torch.inf).softmax(dim=-1)  # (B, D)  s
-        return PointerOutput(log_probabilities, (), pointer, log_mass)
+        return PointerOutput(log_probabilities, (), pointer, log_mass=log_mass)

@@ -20,11 +20,10 @@ Where it departs from the paper, or the paper leaves a choice:
 It attends to the document alone, with the query as one vector, so there is a document attention and no hop attention.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from gareader.batching import Batch
 from gareader.config import at_least_one, less_than_one, positive
@@ -35,6 +34,7 @@ from gareader.nn.embedding import TokenEmbedding
 from gareader.nn.gru import final_states
 from gareader.nn.lstm import BiLSTM
 from gareader.readers.output import ReaderOutput
+from gareader.readers.reader import Start
 
 
 @dataclass(frozen=True)
@@ -64,17 +64,9 @@ class AttentiveConfig:
 class AttentiveReader(nn.Module):
     """Looks once at the document with the whole question in mind, then names the answer."""
 
-    def __init__(
-        self,
-        config: AttentiveConfig,
-        words: Tensor,
-        characters: int,  # noqa: ARG002  it does not spell
-        *,
-        generator: torch.Generator | None = None,
-        answers: Sequence[int] | None = None,
-    ) -> None:
-        """`words` is the word table, `generator` draws the first weights, `answers` are rows of words: all, if None."""
+    def __init__(self, config: AttentiveConfig, start: Start) -> None:
         super().__init__()
+        words, generator = start.words, start.generator
         self.config = config
         self.embed = TokenEmbedding(words, None, update_words=config.update_words)
         token, states, units = words.shape[1], 2 * config.hidden, config.attention  # E, 2H, M
@@ -87,7 +79,7 @@ class AttentiveReader(nn.Module):
         self.y_m, self.u_m = weight(states, units), weight(states, units)  # W_ym, W_um
         self.m_s = weight(units, 1)  # w_ms
         self.r_g, self.u_g = weight(states, states), weight(states, states)  # W_rg, W_ug
-        self.answer = AnswerWords(len(words), states, answers, generator=generator, scale=config.scale)  # W
+        self.answer = AnswerWords(len(words), states, start.answers, generator=generator, scale=config.scale)  # W
         self.dropout = Dropout(config.dropout)
 
     def forward(self, batch: Batch, *, attention: bool = False) -> ReaderOutput:

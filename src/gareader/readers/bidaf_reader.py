@@ -39,6 +39,7 @@ from gareader.nn.highway import Highway
 from gareader.nn.lstm import BiLSTM
 from gareader.nn.pointer_sum import pointer_sum
 from gareader.readers.output import ReaderOutput
+from gareader.readers.reader import Start
 
 
 @dataclass(frozen=True)
@@ -64,14 +65,12 @@ class BiDAFConfig:
 class BiDAFReader(nn.Module):
     """Reads the surroundings of every mention with the query's and the document's eyes, then points at one."""
 
-    def __init__(
-        self, config: BiDAFConfig, words: Tensor, characters: int, *, generator: torch.Generator | None = None
-    ) -> None:
-        """`words` is the word table, `characters` the size of the alphabet, `generator` draws the first weights."""
+    def __init__(self, config: BiDAFConfig, start: Start) -> None:
         super().__init__()
+        words, generator = start.words, start.generator
         self.config = config
         self.embed = TokenEmbedding(words, None, update_words=config.update_words)
-        self.characters = CharacterCNN(characters, dropout=config.dropout, generator=generator)
+        self.characters = CharacterCNN(start.characters, dropout=config.dropout, generator=generator)
         token, state = words.shape[1] + self.characters.width, 2 * config.hidden  # E, 2H
         self.highway = nn.Sequential(*(Highway(token, generator=generator) for _ in range(2)))
         self.encode = BiLSTM(token, config.hidden, generator=generator)

@@ -22,7 +22,6 @@ Where it departs from the paper, or the paper leaves a choice:
 It has no attention to show.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +36,7 @@ from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
 from gareader.nn.lstm_loop import LSTMLoop
 from gareader.readers.output import ReaderOutput
+from gareader.readers.reader import Start
 
 
 @dataclass(frozen=True)
@@ -68,17 +68,9 @@ class DeepLSTMConfig:
 class DeepLSTMReader(nn.Module):
     """Reads document and query as one text, then names the answer from its last state."""
 
-    def __init__(
-        self,
-        config: DeepLSTMConfig,
-        words: Tensor,
-        characters: int,  # noqa: ARG002  it does not spell
-        *,
-        generator: torch.Generator | None = None,
-        answers: Sequence[int] | None = None,
-    ) -> None:
-        """`words` is the word table, `generator` draws the first weights, `answers` are rows of words: all, if None."""
+    def __init__(self, config: DeepLSTMConfig, start: Start) -> None:
         super().__init__()
+        words, generator = start.words, start.generator
         self.config = config
         self.embed = TokenEmbedding(words, None, update_words=config.update_words)
         token, hidden = words.shape[1], config.hidden  # E, H
@@ -86,7 +78,7 @@ class DeepLSTMReader(nn.Module):
         below = [0] + [hidden] * (config.layers - 1)  # of y'(t, k−1)
         drawn: dict[str, Any] = {"generator": generator, "scale": config.scale}
         self.layers = nn.ModuleList(PeepholeLSTM(token, width, hidden, **drawn) for width in below)
-        self.answer = AnswerWords(len(words), config.layers * hidden, answers, **drawn)  # W
+        self.answer = AnswerWords(len(words), config.layers * hidden, start.answers, **drawn)  # W
         self.dropout = Dropout(config.dropout)
 
     def forward(self, batch: Batch, *, attention: bool = False) -> ReaderOutput:  # noqa: ARG002  it has none

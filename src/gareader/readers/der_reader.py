@@ -38,6 +38,7 @@ from gareader.nn.projection import Projection
 from gareader.nn.scaled_embedding import ScaledEmbedding
 from gareader.nn.sentences import between_marks
 from gareader.readers.output import ReaderOutput
+from gareader.readers.reader import Start
 
 
 @dataclass(frozen=True)
@@ -62,16 +63,9 @@ class DERConfig:
 class DERReader(nn.Module):
     """Gathers what each sentence says about each entity, then looks for the entity that the query is about."""
 
-    def __init__(
-        self,
-        config: DERConfig,
-        words: Tensor,
-        characters: int,  # noqa: ARG002
-        *,
-        generator: torch.Generator | None = None,
-    ) -> None:
-        """`words` is the word table, `generator` draws the first weights; `characters` are not looked at."""
+    def __init__(self, config: DERConfig, start: Start) -> None:
         super().__init__()
+        words, generator = start.words, start.generator
         E, H = words.shape[1], config.hidden
         self.config = config
         self.embed = ScaledEmbedding(words, config.word_scale, update_words=config.update_words)

@@ -39,7 +39,8 @@ from gareader.nn.gru import BiGRU, at_position, final_states
 from gareader.nn.pointer_sum import pointer_mass
 from gareader.nn.reasoner import Reasoner
 from gareader.nn.scaled_embedding import ScaledEmbedding
-from gareader.readers.output import PointerOutput, mass_loss
+from gareader.readers.output import PointerOutput, ReaderOutput, mass_loss
+from gareader.readers.reader import Start
 
 BEYOND = 1e-6
 """What is left of the Extractor's probability for candidates that it does not hand on."""
@@ -79,29 +80,22 @@ class EpiReaderConfig:
         positive(self, "word_scale")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EpiReaderOutput(PointerOutput):
     """With what the reader is trained on; `log_mass` is the Extractor's log p."""
 
-    entailment: Tensor | None = None
+    entailment: Tensor
     """(B, C): y, how well each hypothesis follows from the document."""
-    config: EpiReaderConfig = EpiReaderConfig()
+    config: EpiReaderConfig
     """K, γ and λ."""
 
 
 class EpiReader(nn.Module):
     """Points at likely answers, then weighs each as part of a hypothesis."""
 
-    def __init__(
-        self,
-        config: EpiReaderConfig,
-        words: Tensor,
-        characters: int,  # noqa: ARG002
-        *,
-        generator: torch.Generator | None = None,
-    ) -> None:
-        """`words` is the word table, `generator` draws the first weights; `characters` are not looked at."""
+    def __init__(self, config: EpiReaderConfig, start: Start) -> None:
         super().__init__()
+        words, generator = start.words, start.generator
         E = words.shape[1]
         self.config = config
         self.embed = ScaledEmbedding(words, config.word_scale, update_words=config.update_words)
@@ -127,7 +121,13 @@ class EpiReader(nn.Module):
         beyond = masked_log_softmax(log_mass, present) + log(BEYOND)  # (B, C)
         log_probabilities = masked_log_softmax(torch.where(kept, combined, beyond), present)
         pointer = masked_softmax(scores, batch.document_mask) if attention else None  # (B, D)  s
-        return EpiReaderOutput(log_probabilities, (), pointer, log_mass, entailment, self.config)
+        return EpiReaderOutput(
+            log_probabilities,
+            document_attention=pointer,
+            log_mass=log_mass,
+            entailment=entailment,
+            config=self.config,
+        )
 
 
 def ranks(log_mass: Tensor) -> Tensor:
@@ -135,10 +135,10 @@ def ranks(log_mass: Tensor) -> Tensor:
     return (log_mass.unsqueeze(1) > log_mass.unsqueeze(2) + 1e-6).sum(dim=2)
 
 
-def epireader_loss(output: EpiReaderOutput, batch: Batch) -> Tensor:
+def epireader_loss(output: ReaderOutput, batch: Batch) -> Tensor:
     """L_E + λ L_R, with L_R = Σ_{k ≠ answer} [γ − π_answer + π_k]₊ over K candidates; the mean over the batch."""
-    if output.log_mass is None or output.entailment is None:
-        raise ValueError("the reader gave no log_mass or entailment")
+    if not isinstance(output, EpiReaderOutput):
+        raise TypeError("the reader gave no log_mass and entailment")
     config, rank = output.config, ranks(output.log_mass)
     answer = torch.arange(rank.shape[1], device=rank.device) == batch.answer.unsqueeze(1)  # (B, C)
     found = at_position(rank, batch.answer).unsqueeze(1) < config.extracted  # (B, 1)

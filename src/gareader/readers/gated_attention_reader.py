@@ -20,6 +20,7 @@ from gareader.nn.gated_attention import GATES, QUERY_ATTENTIONS, GatedAttention
 from gareader.nn.gru import CELLS, BiGRU, at_position, final_states
 from gareader.nn.pointer_sum import pointer_sum
 from gareader.readers.output import ReaderOutput
+from gareader.readers.reader import Start
 
 CLOZES: dict[str, Callable[[Tensor, Batch], Tensor]] = {
     "blank": lambda asked, batch: at_position(asked, batch.placeholder),
@@ -62,19 +63,14 @@ class GatedAttentionConfig:
 class GatedAttentionReader(nn.Module):
     """Reads the document K times, each time through the query's eyes, then points at the answer."""
 
-    def __init__(
-        self,
-        config: GatedAttentionConfig,
-        words: Tensor,
-        characters: int,
-        *,
-        generator: torch.Generator | None = None,
-    ) -> None:
-        """`words` is the word table L, `characters` the size of the alphabet, `generator` draws the first weights."""
+    def __init__(self, config: GatedAttentionConfig, start: Start) -> None:
         super().__init__()
+        words, generator = start.words, start.generator
         self.config = config
         self.asks = config.query_attention != "none"
-        letters = CharacterEmbedding(characters, cell=config.cell, generator=generator) if config.characters else None
+        letters = (
+            CharacterEmbedding(start.characters, cell=config.cell, generator=generator) if config.characters else None
+        )
         self.embed = TokenEmbedding(words, letters, update_words=config.update_words)
         token = words.shape[1] + (letters.width if letters else 0)  # E
         gated = 4 * config.hidden if self.asks and config.gate == "concatenate" else 2 * config.hidden

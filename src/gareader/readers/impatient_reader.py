@@ -23,7 +23,6 @@ Its one hop of attention is s(i, t), what query token i makes of document token 
 one, for each query token. The document attention is that of the last one, @end.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -38,6 +37,7 @@ from gareader.nn.embedding import TokenEmbedding
 from gareader.nn.gru import at_position, final_states
 from gareader.nn.lstm import BiLSTM
 from gareader.readers.output import ReaderOutput
+from gareader.readers.reader import Start
 
 
 @dataclass(frozen=True)
@@ -64,17 +64,9 @@ class ImpatientConfig:
 class ImpatientReader(nn.Module):
     """Looks at the document again after every word of the question, then names the answer."""
 
-    def __init__(
-        self,
-        config: ImpatientConfig,
-        words: Tensor,
-        characters: int,  # noqa: ARG002  it does not spell
-        *,
-        generator: torch.Generator | None = None,
-        answers: Sequence[int] | None = None,
-    ) -> None:
-        """`words` is the word table, `generator` draws the first weights, `answers` are rows of words: all, if None."""
+    def __init__(self, config: ImpatientConfig, start: Start) -> None:
         super().__init__()
+        words, generator = start.words, start.generator
         self.config = config
         self.embed = TokenEmbedding(words, None, update_words=config.update_words)
         token, states, units = words.shape[1], 2 * config.hidden, config.attention  # E, 2H, M
@@ -89,7 +81,7 @@ class ImpatientReader(nn.Module):
         self.r_0 = weight(states)  # r(0)
         self.r_r = nn.Parameter(torch.empty(states, states).normal_(0, states**-0.5, generator=generator))  # W_rr
         self.r_g, self.q_g = (weight(states, states) for _ in range(2))  # W_rg, W_qg
-        self.answer = AnswerWords(len(words), states, answers, generator=generator, scale=config.scale)  # W
+        self.answer = AnswerWords(len(words), states, start.answers, generator=generator, scale=config.scale)  # W
         self.dropout = Dropout(config.dropout)
 
     def forward(self, batch: Batch, *, attention: bool = False) -> ReaderOutput:

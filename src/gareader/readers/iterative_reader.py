@@ -35,6 +35,7 @@ from gareader.nn.pointer_sum import pointer_mass, pointer_sum
 from gareader.nn.projection import Projection
 from gareader.nn.scaled_embedding import ScaledEmbedding
 from gareader.readers.output import PointerOutput
+from gareader.readers.reader import Start
 
 
 @dataclass(frozen=True)
@@ -67,16 +68,9 @@ class IterativeConfig:
 class IterativeReader(nn.Module):
     """Looks at the query, then at the document, T times in turn, and points where it looked last."""
 
-    def __init__(
-        self,
-        config: IterativeConfig,
-        words: Tensor,
-        characters: int,  # noqa: ARG002
-        *,
-        generator: torch.Generator | None = None,
-    ) -> None:
-        """`words` is the word table, `generator` draws the first weights; `characters` are not looked at."""
+    def __init__(self, config: IterativeConfig, start: Start) -> None:
         super().__init__()
+        words, generator = start.words, start.generator
         self.config = config
         self.embed = ScaledEmbedding(words, config.word_scale, update_words=config.update_words)
         self.dropout = Dropout(config.dropout)
@@ -114,7 +108,7 @@ class IterativeReader(nn.Module):
         log_probabilities = pointer_sum(scores, batch.occurrence)  # (B, C)  the same, renormalised
         if not attention:
             return PointerOutput(log_probabilities, log_mass=log_mass)
-        return PointerOutput(log_probabilities, (), masked_softmax(scores, batch.document_mask), log_mass)
+        return PointerOutput(log_probabilities, (), masked_softmax(scores, batch.document_mask), log_mass=log_mass)
 
     def glimpse(self, state: Tensor, query: Tensor, document: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
         """q_t (B, 2H) and the scores of d_{i,t} (B, D), before the softmax, from s_{t−1}."""

@@ -38,6 +38,7 @@ from gareader.nn.gru import at_position
 from gareader.nn.lstm_loop import LSTMLoop, State
 from gareader.nn.own_words import OwnWords
 from gareader.readers.output import ReaderOutput
+from gareader.readers.reader import Start
 
 
 @dataclass(frozen=True)
@@ -56,29 +57,22 @@ class LSTMLanguageModelConfig:
         less_than_one(self, "dropout")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LanguageOutput(ReaderOutput):
     """What the language model is trained on, beside the answer."""
 
-    log_document: Tensor | None = None
+    log_document: Tensor
     """(B,): log p of the document's words after the first."""
-    log_query: Tensor | None = None
+    log_query: Tensor
     """(B, C): log p of the query with each candidate filled in, after the document."""
 
 
 class LSTMLanguageModelReader(nn.Module):
     """Reads the document once, then the query with each candidate in the blank, and asks what surprises it least."""
 
-    def __init__(
-        self,
-        config: LSTMLanguageModelConfig,
-        words: Tensor,
-        characters: int,  # noqa: ARG002
-        *,
-        generator: torch.Generator | None = None,
-    ) -> None:
-        """`words` is the word table, `characters` is not used, `generator` draws the first weights."""
+    def __init__(self, config: LSTMLanguageModelConfig, start: Start) -> None:
         super().__init__()
+        words, generator = start.words, start.generator
         self.config = config
         self.embed = TokenEmbedding(words, None, update_words=config.update_words)
         self.dropout = Dropout(config.dropout)
@@ -134,10 +128,10 @@ def filled_in(batch: Batch) -> tuple[Tensor, Tensor]:
     return words, i < batch.query_mask.sum(dim=1)[:, None, None] - 1 + lengths
 
 
-def language_loss(output: LanguageOutput, batch: Batch) -> Tensor:
+def language_loss(output: ReaderOutput, batch: Batch) -> Tensor:
     """−log p of a word of the document or of the query with its answer, the mean over these words in the batch."""
-    if output.log_document is None or output.log_query is None:
-        raise ValueError("the reader gave no log_document and log_query")
+    if not isinstance(output, LanguageOutput):
+        raise TypeError("the reader gave no log_document and log_query")
     log_query = at_position(output.log_query, batch.answer)  # (B,)
     return -(output.log_document.sum() + log_query.sum()) / language_words(batch)
 

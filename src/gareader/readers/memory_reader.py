@@ -30,6 +30,7 @@ from gareader.nn.gru import at_position
 from gareader.nn.pointer_sum import masked_logsumexp, pointer_sum
 from gareader.nn.scaled_embedding import ScaledEmbedding
 from gareader.readers.output import ReaderOutput
+from gareader.readers.reader import Start
 
 
 @dataclass(frozen=True)
@@ -57,32 +58,24 @@ class MemoryConfig:
             raise ConfigError(f"update_words = {self.update_words} leaves this reader nothing to learn; use true")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MemoryOutput(ReaderOutput):
     """With what the reader is trained on."""
 
-    window_scores: Tensor | None = None
+    window_scores: Tensor
     """(B, D): o_i, how well the window around each document token fits the query."""
 
 
 class MemoryReader(nn.Module):
     """Compares the words around the blank with the words around every candidate."""
 
-    def __init__(
-        self,
-        config: MemoryConfig,
-        words: Tensor,
-        characters: int,  # noqa: ARG002
-        *,
-        generator: torch.Generator | None = None,  # noqa: ARG002
-    ) -> None:
-        """`words` is the tables A_k side by side; `characters` and `generator` are for other readers."""
+    def __init__(self, config: MemoryConfig, start: Start) -> None:
         super().__init__()
         self.config = config
-        self.width = min(config.hidden, words.shape[1] // config.window)  # p
+        self.width = min(config.hidden, start.words.shape[1] // config.window)  # p
         if self.width == 0:
-            raise ConfigError(f"window = {config.window} needs wider word vectors than {words.shape[1]}")
-        self.embed = ScaledEmbedding(words, config.word_scale, update_words=config.update_words)
+            raise ConfigError(f"window = {config.window} needs wider word vectors than {start.words.shape[1]}")
+        self.embed = ScaledEmbedding(start.words, config.word_scale, update_words=config.update_words)
         self.dropout = Dropout(config.dropout)
 
     def forward(self, batch: Batch, *, attention: bool = False) -> MemoryOutput:
@@ -111,14 +104,14 @@ def windows(tables: tuple[Tensor, ...], words: Tensor, mask: Tensor) -> Tensor:
     return torch.stack(parts).sum(dim=0)
 
 
-def window_loss(output: MemoryOutput, batch: Batch) -> Tensor:
+def window_loss(output: ReaderOutput, batch: Batch) -> Tensor:
     """Cross-entropy over the windows of all candidates, the target m̃ being the best window of the answer.
 
     It is zero, and so is its gradient, for an example whose best window m_o1 is one of the answer's: the update is made
     only if m_o1 ≠ m̃. At a tie between a right and a wrong window it is made. The mean over the batch.
     """
-    if output.window_scores is None:
-        raise ValueError("the reader gave no window_scores")
+    if not isinstance(output, MemoryOutput):
+        raise TypeError("the reader gave no window_scores")
     scores = output.window_scores  # (B, D)
     right = at_position(batch.occurrence, batch.answer)  # (B, D)
     wrong = batch.occurrence.any(dim=1) & ~right  # (B, D)

@@ -34,6 +34,7 @@ from gareader.nn.gru import final_states
 from gareader.nn.lstm import BiLSTM
 from gareader.nn.pointer_sum import masked_logsumexp, pointer_mass, pointer_sum
 from gareader.readers.output import PointerOutput
+from gareader.readers.reader import Start
 
 CONTROLS = ("adaptive", "gating")
 
@@ -62,16 +63,9 @@ class NSEConfig:
 class NSEReader(nn.Module):
     """Asks the query memory, looks into the document, and writes what it found into the query memory, T times."""
 
-    def __init__(
-        self,
-        config: NSEConfig,
-        words: Tensor,
-        characters: int,  # noqa: ARG002
-        *,
-        generator: torch.Generator | None = None,
-    ) -> None:
-        """`words` is the word table, `characters` is not used, `generator` draws the first weights from ±0.1."""
+    def __init__(self, config: NSEConfig, start: Start) -> None:
         super().__init__()
+        words, generator = start.words, start.generator
         self.config = config
         self.embed = TokenEmbedding(words, None, update_words=config.update_words)
         self.dropout = Dropout(config.dropout)

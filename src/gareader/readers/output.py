@@ -26,16 +26,16 @@ def answer_loss(output: ReaderOutput, batch: Batch) -> Tensor:
     return functional.nll_loss(output.log_probabilities, batch.answer)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PointerOutput(ReaderOutput):
     """Of readers that are trained on attention which other words of the document share."""
 
-    log_mass: Tensor | None = None
+    log_mass: Tensor
     """(B, C): log of the attention on each candidate, before it is renormalised over the candidates."""
 
 
-def mass_loss(output: PointerOutput, batch: Batch) -> Tensor:
+def mass_loss(output: ReaderOutput, batch: Batch) -> Tensor:
     """−log of the attention on the answer, the mean over the batch."""
-    if output.log_mass is None:
-        raise ValueError("the reader gave no log_mass")
+    if not isinstance(output, PointerOutput):
+        raise TypeError("the reader gave no log_mass")
     return functional.nll_loss(output.log_mass, batch.answer)

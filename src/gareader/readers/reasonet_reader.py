@@ -36,6 +36,7 @@ from gareader.nn.gru_step import GRUStep
 from gareader.nn.pointer_sum import masked_logsumexp, pointer_sum
 from gareader.nn.projection import Projection
 from gareader.readers.output import PointerOutput
+from gareader.readers.reader import Start
 
 BOUND = 0.01
 """First weights that are not recurrent are uniform between −BOUND and BOUND."""
@@ -69,16 +70,9 @@ class ReasoNetConfig:
 class ReasoNetReader(nn.Module):
     """Looks at query and document step by step, and decides at each step whether it knows enough to answer."""
 
-    def __init__(
-        self,
-        config: ReasoNetConfig,
-        words: Tensor,
-        characters: int,  # noqa: ARG002
-        *,
-        generator: torch.Generator | None = None,
-    ) -> None:
-        """`words` is the word table, `generator` draws the first weights; `characters` are not looked at."""
+    def __init__(self, config: ReasoNetConfig, start: Start) -> None:
         super().__init__()
+        words, generator = start.words, start.generator
         self.config = config
         self.embed = TokenEmbedding(words, None, update_words=config.update_words)
         self.dropout = Dropout(config.dropout)
@@ -101,7 +95,7 @@ class ReasoNetReader(nn.Module):
         if not attention:
             return PointerOutput(log_probabilities, log_mass=log_mass)
         pointer = log_pointer.masked_fill(~batch.document_mask, -torch.inf).exp()  # (B, D)
-        return PointerOutput(log_probabilities, (), pointer, log_mass)
+        return PointerOutput(log_probabilities, (), pointer, log_mass=log_mass)
 
     def episodes(self, batch: Batch) -> Tensor:
         """log π (B, T, D): the probability of stopping at step t and then pointing at document token i."""

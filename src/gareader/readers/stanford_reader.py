@@ -24,11 +24,10 @@ Where it departs from the paper and its published program, or they leave a choic
 It attends to the document alone, with the query as one vector, so there is a document attention and no hop attention.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from gareader.batching import Batch
 from gareader.config import at_least_one, known, less_than_one, positive
@@ -38,6 +37,7 @@ from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
 from gareader.nn.gru import CELLS, BiGRU, final_states
 from gareader.readers.output import ReaderOutput
+from gareader.readers.reader import Start
 
 
 @dataclass(frozen=True)
@@ -65,24 +65,16 @@ class StanfordConfig:
 class StanfordReader(nn.Module):
     """Looks once at the document through a bilinear form, then names the answer from what it saw alone."""
 
-    def __init__(
-        self,
-        config: StanfordConfig,
-        words: Tensor,
-        characters: int,  # noqa: ARG002  it does not spell
-        *,
-        generator: torch.Generator | None = None,
-        answers: Sequence[int] | None = None,
-    ) -> None:
-        """`words` is the word table, `generator` draws the first weights, `answers` are rows of words: all, if None."""
+    def __init__(self, config: StanfordConfig, start: Start) -> None:
         super().__init__()
+        words, generator = start.words, start.generator
         self.config = config
         self.embed = TokenEmbedding(words, None, update_words=config.update_words)
         token, states, bound = words.shape[1], 2 * config.hidden, config.bound  # E, 2H
         self.document_gru = BiGRU(token, config.hidden, config.cell, generator=generator)
         self.query_gru = BiGRU(token, config.hidden, config.cell, generator=generator)
         self.match = nn.Parameter(torch.empty(states, states).uniform_(-bound, bound, generator=generator))  # W_s
-        self.answer = AnswerWords(len(words), states, answers, generator=generator, scale=bound / 3**0.5)  # W_a
+        self.answer = AnswerWords(len(words), states, start.answers, generator=generator, scale=bound / 3**0.5)  # W_a
         self.dropout = Dropout(config.dropout)
 
     def forward(self, batch: Batch, *, attention: bool = False) -> ReaderOutput:

@@ -71,10 +71,13 @@ class Plan:
     def essential(self, settings: dict[str, Any]) -> dict[str, Any]:
         """Those that are not at their default, so that a setting of a later gareader makes no sweep another one."""
         first = self.first
-        parts = {"data": first.data, "reader": first.reader_config, "train": first.train, "sweep": self.space.sweep}
-        defaults = {
-            f"{section}.{field.name}": field.default for section, part in parts.items() for field in fields(part)
+        parts = {
+            "data": fields(first.data),
+            "reader": fields(first.reader_config),
+            "train": fields(first.train),
+            "sweep": fields(self.space.sweep),
         }
+        defaults = {f"{section}.{field.name}": field.default for section, part in parts.items() for field in part}
         return {name: value for name, value in settings.items() if value != defaults.get(name, MISSING)}
 
     @property

@@ -1,0 +1,22 @@
+"""What is made into a reader, and what is not."""
+
+import pytest
+import torch
+
+from gareader.readers import READERS
+from gareader.readers.aoa_reader import AoAConfig
+from gareader.readers.nse_reader import NSEConfig
+from gareader.readers.reader import Kind, Start
+
+START = Start(torch.zeros(1, 4))
+
+
+def test_settings_of_another_reader():
+    with pytest.raises(TypeError, match="settings of type NSEConfig where AoAConfig is due"):
+        READERS["aoa"].reader(NSEConfig(), START)
+
+
+def test_a_reader_is_a_module():
+    kind = Kind.of(lambda config, start: config, AoAConfig)
+    with pytest.raises(TypeError, match=r"AoAConfig is no torch\.nn\.Module"):
+        kind.reader(AoAConfig(), START)
