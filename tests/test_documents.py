@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import gareader
-from gareader.config import load_table
+from gareader.config import declared, in_words, load_table
 from gareader.experiment import DataConfig, Experiment
 from gareader.readers import READERS
 from gareader.recipe import TrainConfig
@@ -99,12 +99,14 @@ def test_the_papers_table_of_settings():
 
 
 def rows_of_settings(kind):
-    """What the page has to say about a dataclass of settings: each field, its default, and its sentence."""
+    """What the page has to say about a dataclass of settings: each field, its default, what it may be, its sentence."""
     (definition,) = ast.parse(inspect.getsource(kind)).body
     told = {field.target.id: text.value.value for field, text in pairwise(definition.body) if is_told(field, text)}
+    types = declared(kind)
     for field in fields(kind):
         default = f"`{json.dumps(field.default)}`" if field.default is not MISSING else "must be given"
-        yield f"| `{field.name}` | {'not set' if field.default is None else default} | {told[field.name]} |"
+        default = "not set" if field.default is None else default
+        yield f"| `{field.name}` | {default} | {in_words(types[field.name])} | {told[field.name]} |"
 
 
 def is_told(field, text):

@@ -345,11 +345,11 @@ def test_a_fraction_is_chosen_by_the_seed():
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"fraction": 0}, "train.fraction = 0.0 is not a share"),
-        ({"average": 1.0}, "train.average = 1.0 is not a share"),
+        ({"fraction": 0}, "train.fraction = 0.0 is too small; use more than 0 and at most 1"),
+        ({"average": 1.0}, "train.average = 1.0 is too large; use more than 0 and less than 1"),
         ({"batch_size": 0}, "train.batch_size = 0 is too small"),
-        ({"learning_rate": -1.0}, "train.learning_rate = -1.0 is not positive"),
-        ({"max_minutes": 0}, "train.max_minutes = 0.0 is not positive"),
+        ({"learning_rate": -1.0}, "train.learning_rate = -1.0 is too small; use more than 0"),
+        ({"max_minutes": 0}, "train.max_minutes = 0.0 is too small; use more than 0"),
     ],
 )
 def test_impossible_settings(corpus, setting, message):

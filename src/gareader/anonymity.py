@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count, islice
 from random import Random
+from typing import Literal, get_args
 
 from gareader.examples import Example
 
-WAYS = ("none", "permuted", "ordered")
+Way = Literal["none", "permuted", "ordered"]
+WAYS: tuple[Way, ...] = get_args(Way)
 """Whether candidates get marks: not at all, any numbers, or numbers in the order of their first occurrence."""
 
 Words = tuple[str, ...]

@@ -1,16 +1,145 @@
-"""Settings: a TOML table becomes a frozen dataclass, and every complaint names the key."""
+"""Settings: a TOML table becomes a frozen dataclass whose fields say what they may be; complaints name the key."""
 
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, fields
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from math import inf
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from gareader.errors import ConfigError, did_you_mean
 
 Table = dict[str, Any]
-Settings = TypeVar("Settings")
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a number may be, written into the type of its field: `Annotated[int, Bounds(least=1)]`."""
+
+    least: float = -inf
+    above: float = -inf
+    below: float = inf
+    most: float = inf
+    odd: bool = False
+    reason: str = ""
+    """Why, where that is not plain."""
+
+    def problem(self, value: float) -> str | None:
+        """What is wrong with a number, if anything is."""
+        if not (value >= self.least and (value > self.above or self.above == -inf)):
+            return "too small" if value == value else "no number"
+        if value > self.most or (value >= self.below and self.below != inf):
+            return "too large"
+        return "even" if self.odd and value % 2 == 0 else None
+
+    def __str__(self) -> str:
+        parts = (
+            (f"{self.least} or more", self.least > -inf),
+            (f"more than {self.above}", self.above > -inf),
+            (f"less than {self.below}", self.below < inf),
+            (f"at most {self.most}", self.most < inf),
+            ("odd", self.odd),
+        )
+        return " and ".join(text for text, given in parts if given)
+
+
+Count = Annotated[int, Bounds(least=1)]
+Positive = Annotated[float, Bounds(above=0)]
+NonNegative = Annotated[float, Bounds(least=0)]
+Share = Annotated[float, Bounds(least=0, below=1)]
+"""Of what a whole is cut into, with a rest."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The base of all settings: a value that the type of its field does not allow is an error."""
+
+    def __post_init__(self) -> None:
+        for name, expected in declared(type(self)).items():
+            checked(getattr(self, name), expected, name)
+
+
+_TYPES: dict[type, dict[str, Any]] = {}  # to look them up takes longer than to check them
+
+
+def declared(kind: type[Settings]) -> dict[str, Any]:
+    """The type of each setting, with its bounds."""
+    if kind not in _TYPES:
+        types = get_type_hints(kind, include_extras=True)
+        _TYPES[kind] = {field.name: types[field.name] for field in fields(kind)}
+    return _TYPES[kind]
+
+
+Kind = TypeVar("Kind", bound=Settings)
+
+
+def from_table(kind: type[Kind], table: Mapping[str, Any], section: str) -> Kind:
+    """The settings of that kind with the table's values; `section` names the table in errors."""
+    types = declared(kind)
+    for key in table:
+        if key not in types:
+            raise ConfigError(f"{section}.{key} is no setting; {did_you_mean(key, types)}")
+    for field in fields(kind):
+        if field.name not in table and field.default is MISSING and field.default_factory is MISSING:
+            raise ConfigError(f"{section}.{field.name} is missing; add it to [{section}]")
+    values = {key: checked(value, types[key], f"{section}.{key}") for key, value in table.items()}
+    try:
+        return kind(**values)
+    except ConfigError as error:  # about several settings together
+        raise ConfigError(f"{section}.{error}") from None
+
+
+def checked(value: Any, expected: Any, name: str) -> Any:
+    """The value as the type its field has, or an error; a whole number may stand for a fraction."""
+    if value is None and _optional(expected):
+        return value
+    wanted, bounds = _parts(expected)
+    if get_origin(wanted) is Literal:
+        if value not in get_args(wanted):
+            raise ConfigError(f"{name} = {value!r} is not known; {did_you_mean(str(value), get_args(wanted))}")
+        return value
+    if wanted is float and type(value) is int:
+        value = float(value)
+    way_out = f"use {bounds}" + (f", {bounds.reason}" if bounds.reason else "") if bounds else ""
+    if type(value) is not wanted:
+        raise ConfigError(f"{name} = {value!r} is not {_NAMES[wanted]}" + (f"; {way_out}" if way_out else ""))
+    if bounds and (problem := bounds.problem(value)):
+        raise ConfigError(f"{name} = {value} is {problem}; {way_out}")
+    return value
+
+
+def choices(expected: Any) -> tuple[Any, ...]:
+    """All that a setting of this type may be; nothing if there is no end to it."""
+    wanted, _ = _parts(expected)
+    if wanted is bool:
+        return (False, True)
+    return get_args(wanted) if get_origin(wanted) is Literal else ()
+
+
+def in_words(expected: Any) -> str:
+    """What a setting of this type may be, for people."""
+    wanted, bounds = _parts(expected)
+    if get_origin(wanted) is Literal:
+        return ", ".join(f'`"{choice}"`' for choice in get_args(wanted))
+    return _NAMES[wanted] + (f", {bounds}" if bounds else "")
+
+
+_NAMES = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+
+
+def _optional(expected: Any) -> bool:
+    return get_origin(expected) in (Union, UnionType) and NoneType in get_args(expected)
+
+
+def _parts(expected: Any) -> tuple[Any, Bounds | None]:
+    """The type without None, and its bounds if it has any."""
+    if _optional(expected):
+        (expected,) = (each for each in get_args(expected) if each is not NoneType)
+    if get_origin(expected) is Annotated:
+        wanted, *notes = get_args(expected)
+        return wanted, next((note for note in notes if isinstance(note, Bounds)), None)
+    return expected, None
 
 
 def load_table(path: Path | str) -> Table:
@@ -43,60 +172,3 @@ def _replaced(table: Table, path: list[str], value: Any) -> Table:
         below = table.get(first, {})
         value = _replaced(below if isinstance(below, dict) else {}, rest, value)
     return {key: new for key, new in {**table, first: value}.items() if new is not None}
-
-
-def from_table(kind: type[Settings], table: Mapping[str, Any], section: str) -> Settings:
-    """The dataclass `kind` with the table's values for its fields; `section` names the table in errors."""
-    known = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
-    types = get_type_hints(kind)
-    for key in table:
-        if key not in known:
-            raise ConfigError(f"{section}.{key} is no setting; {did_you_mean(key, known)}")
-    for name, field in known.items():
-        if name not in table and field.default is MISSING and field.default_factory is MISSING:
-            raise ConfigError(f"{section}.{name} is missing; add it to [{section}]")
-    try:
-        return kind(**{key: _checked(value, types[key], f"{section}.{key}") for key, value in table.items()})
-    except ConfigError as error:
-        message = str(error)
-        raise ConfigError(message if message.startswith(f"{section}.") else f"{section}.{message}") from None
-
-
-def _checked(value: Any, expected: Any, name: str) -> Any:
-    """The value as the type its field has; a whole number may stand for a fraction."""
-    kinds = get_args(expected) if isinstance(expected, UnionType) else (expected,)
-    if float in kinds and type(value) is int:
-        return float(value)
-    if type(value) in kinds:
-        return value
-    names = {int: "a whole number", float: "a number", str: "text", bool: "true or false", NoneType: "nothing"}
-    wanted = " or ".join(names[kind] for kind in kinds if kind is not NoneType)
-    raise ConfigError(f"{name} = {value!r} is not {wanted}")
-
-
-def at_least_one(settings: Any, *names: str) -> None:
-    """Complain about the first of these settings that is less than 1."""
-    for name in names:
-        if getattr(settings, name) < 1:
-            raise ConfigError(f"{name} = {getattr(settings, name)} is too small; use 1 or more")
-
-
-def positive(settings: Any, *names: str) -> None:
-    """Complain about the first of these settings that is given and not more than 0."""
-    for name in names:
-        if (value := getattr(settings, name)) is not None and not value > 0:
-            raise ConfigError(f"{name} = {value} is not positive")
-
-
-def less_than_one(settings: Any, *names: str) -> None:
-    """Complain about the first of these settings that is no share of something, with a rest."""
-    for name in names:
-        if not 0 <= getattr(settings, name) < 1:
-            raise ConfigError(f"{name} = {getattr(settings, name)} is not a share; use 0 or more and less than 1")
-
-
-def known(settings: Any, **choices: Iterable[str]) -> None:
-    """Complain about the first of these settings whose value is none of its choices."""
-    for name, names in choices.items():
-        if (value := getattr(settings, name)) not in names:
-            raise ConfigError(f"{name} = {value!r} is not known; {did_you_mean(str(value), names)}")

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from torch import nn
 
 from gareader import checkpoint, pretrained
-from gareader.anonymity import WAYS, mark
+from gareader.anonymity import Way, mark
 from gareader.batching import SPECIAL_WORDS, Collator
 from gareader.checkpoint import Checkpoint
-from gareader.config import Table, at_least_one, from_table, known, positive
+from gareader.config import Count, Positive, Settings, Table, declared, from_table
 from gareader.distributed import ALONE, Group
 from gareader.engine import chosen_device
 from gareader.errors import ConfigError, TrainingError, did_you_mean
@@ -24,7 +24,6 @@ from gareader.examples import Example
 from gareader.files import written_whole
 from gareader.packing import TABLE
 from gareader.readers import READERS, new_reader
-from gareader.readers.reader import ReaderConfig
 from gareader.recipe import TrainConfig
 from gareader.store import PreparedCorpus, prepare, read_examples
 from gareader.training import Run, usable
@@ -36,7 +35,7 @@ SETTINGS = "settings.json"
 
 
 @dataclass(frozen=True)
-class DataConfig:
+class DataConfig(Settings):
     """What to train on; paths are relative to where the command runs."""
 
     train: str
@@ -45,19 +44,14 @@ class DataConfig:
     """Questions that choose the best reader."""
     vectors: str | None = None
     """GloVe or word2vec file; without one every word gets a random vector."""
-    vector_width: int = 100
+    vector_width: Count = 100
     """Components of a word vector."""
     all_vectors: bool = False
     """Whether the word table holds every word of the vector file, for text of other kinds than the corpus."""
-    unknown_scale: float = 1.0
+    unknown_scale: Positive = 1.0
     """Standard deviation of the components of a random vector; GloVe's most frequent words have about 0.5."""
-    anonymity: str = "none"
+    anonymity: Way = "none"
     """How candidates hide behind marks @entityN: not (none), permuted in every epoch, or ordered by occurrence."""
-
-    def __post_init__(self) -> None:
-        at_least_one(self, "vector_width")
-        positive(self, "unknown_scale")
-        known(self, anonymity=WAYS)
 
 
 @dataclass(frozen=True)
@@ -67,25 +61,18 @@ class Experiment:
     data: DataConfig
     reader: str
     """A name in READERS."""
-    reader_config: ReaderConfig
+    reader_config: Settings
     train: TrainConfig
 
     @classmethod
     def from_table(cls, table: Table) -> "Experiment":
         """From the tables [data], [reader] (with its name) and [train]."""
-        for section in table:
-            if section not in ("data", "reader", "train"):
-                raise ConfigError(f"[{section}] is no section; {did_you_mean(section, ('data', 'reader', 'train'))}")
-            if not isinstance(table[section], dict):
-                raise ConfigError(f"{section} = {table[section]!r} is no section; write its settings under [{section}]")
-        settings = dict(table.get("reader", {}))
-        name = settings.pop("name", "gated-attention")
-        if name not in READERS:
-            raise ConfigError(f"reader.name = {name!r} is not known; {did_you_mean(str(name), READERS)}")
+        name, kinds = sections(table)
+        settings = {key: value for key, value in table.get("reader", {}).items() if key != "name"}
         return cls(
             from_table(DataConfig, table.get("data", {}), "data"),
             name,
-            from_table(READERS[name].config, settings, "reader"),
+            from_table(kinds["reader"], settings, "reader"),
             from_table(TrainConfig, table.get("train", {}), "train"),
         )
 
@@ -264,6 +251,26 @@ def take_weights(reader: nn.Module, start: Checkpoint, name: str) -> None:
                 "take the settings of [reader] and data.vector_width from its reader.json"
             )
     reader.load_state_dict(trained | {TABLE: weights[TABLE]})
+
+
+def sections(table: Table) -> tuple[str, dict[str, type[Settings]]]:
+    """The name of the reader of these tables, and the settings that each section can have."""
+    kinds: dict[str, type[Settings]] = {"data": DataConfig, "reader": Settings, "train": TrainConfig}
+    for section, keys in table.items():
+        if section not in kinds:
+            raise ConfigError(f"[{section}] is no section; {did_you_mean(section, kinds)}")
+        if not isinstance(keys, dict):
+            raise ConfigError(f"{section} = {keys!r} is no section; write its settings under [{section}]")
+    name = table.get("reader", {}).get("name", "gated-attention")
+    if name not in READERS:
+        raise ConfigError(f"reader.name = {name!r} is not known; {did_you_mean(str(name), READERS)}")
+    return name, {**kinds, "reader": READERS[name].config}
+
+
+def types(table: Table) -> dict[str, Any]:
+    """The type of every setting that these tables can have, by names such as `train.seed`."""
+    _, kinds = sections(table)
+    return {f"{section}.{key}": value for section, kind in kinds.items() for key, value in declared(kind).items()}
 
 
 class Chosen(Sequence[Example]):

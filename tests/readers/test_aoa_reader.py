@@ -99,8 +99,8 @@ def test_first_weights():
     ("setting", "message"),
     [
         ({"hidden": 0}, "hidden = 0 is too small; use 1 or more"),
-        ({"dropout": -0.1}, "dropout = -0.1 is not a share"),
-        ({"word_scale": -1.0}, "word_scale = -1.0 is not positive"),
+        ({"dropout": -0.1}, "dropout = -0.1 is too small; use 0 or more and less than 1"),
+        ({"word_scale": -1.0}, "word_scale = -1.0 is too small; use more than 0"),
     ],
 )
 def test_impossible_settings(setting, message):

@@ -226,10 +226,10 @@ def test_sizes_of_the_paper():
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"window": 18}, "window = 18 has no middle; use an odd number, 1 or more"),
-        ({"window": -1}, "window = -1 has no middle"),
+        ({"window": 18}, "window = 18 is even; use 1 or more and odd, so that there is a middle"),
+        ({"window": -1}, "window = -1 is too small; use 1 or more and odd"),
         ({"hidden": 0}, "hidden = 0 is too small; use 1 or more"),
-        ({"dropout": 1.0}, "dropout = 1.0 is not a share"),
+        ({"dropout": 1.0}, "dropout = 1.0 is too large; use 0 or more and less than 1"),
     ],
 )
 def test_impossible_settings(setting, message):

@@ -240,8 +240,8 @@ def test_gradients_of_the_whole_reader():
     ("setting", "message"),
     [
         ({"hidden": 0}, "hidden = 0 is too small; use 1 or more"),
-        ({"dropout": 1.0}, "dropout = 1.0 is not a share"),
-        ({"word_scale": 0.0}, "word_scale = 0.0 is not positive"),
+        ({"dropout": 1.0}, "dropout = 1.0 is too large; use 0 or more and less than 1"),
+        ({"word_scale": 0.0}, "word_scale = 0.0 is too small; use more than 0"),
     ],
 )
 def test_impossible_settings(setting, message):

@@ -253,10 +253,10 @@ def test_loss_needs_what_both_parts_gave():
         ({"extracted": 1}, "extracted = 1 is too small; use 2 or more"),
         ({"filters": 0}, "filters = 0 is too small"),
         ({"sentence_states": 0}, "sentence_states = 0 is too small"),
-        ({"margin": -0.1}, "margin = -0.1 is negative; use 0 or more"),
-        ({"reasoner_weight": -1.0}, "reasoner_weight = -1.0 is negative"),
-        ({"dropout": 1.0}, "dropout = 1.0 is not a share"),
-        ({"word_scale": 0.0}, "word_scale = 0.0 is not positive"),
+        ({"margin": -0.1}, "margin = -0.1 is too small; use 0 or more"),
+        ({"reasoner_weight": -1.0}, "reasoner_weight = -1.0 is too small; use 0 or more"),
+        ({"dropout": 1.0}, "dropout = 1.0 is too large; use 0 or more and less than 1"),
+        ({"word_scale": 0.0}, "word_scale = 0.0 is too small; use more than 0"),
     ],
 )
 def test_impossible_settings(setting, message):

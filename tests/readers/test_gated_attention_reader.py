@@ -176,7 +176,7 @@ def test_initial_tables():
         ({"cell": "lasagne"}, "cell = 'lasagne' is not known; known: cudnn, paper"),
         ({"hops": 0}, "hops = 0 is too small; use 1 or more"),
         ({"hidden": 0}, "hidden = 0 is too small"),
-        ({"dropout": 1.0}, "dropout = 1.0 is not a share"),
+        ({"dropout": 1.0}, "dropout = 1.0 is too large; use 0 or more and less than 1"),
     ],
 )
 def test_impossible_settings(setting, message):

@@ -126,8 +126,8 @@ def test_first_weights():
     [
         ({"hidden": 0}, "hidden = 0 is too small; use 1 or more"),
         ({"attention": 0}, "attention = 0 is too small; use 1 or more"),
-        ({"dropout": -0.1}, "dropout = -0.1 is not a share"),
-        ({"scale": -1.0}, "scale = -1.0 is not positive"),
+        ({"dropout": -0.1}, "dropout = -0.1 is too small; use 0 or more and less than 1"),
+        ({"scale": -1.0}, "scale = -1.0 is too small; use more than 0"),
     ],
 )
 def test_impossible_settings(setting, message):

@@ -86,8 +86,8 @@ def test_first_weights():
         ({"glimpses": 1}, "glimpses = 1 is too small; use 2 or more"),
         ({"hidden": 0}, "hidden = 0 is too small; use 1 or more"),
         ({"inference": 0}, "inference = 0 is too small; use 1 or more"),
-        ({"dropout": 1.5}, "dropout = 1.5 is not a share"),
-        ({"word_scale": 0.0}, "word_scale = 0.0 is not positive"),
+        ({"dropout": 1.5}, "dropout = 1.5 is too large; use 0 or more and less than 1"),
+        ({"word_scale": 0.0}, "word_scale = 0.0 is too small; use more than 0"),
     ],
 )
 def test_impossible_settings(setting, message):

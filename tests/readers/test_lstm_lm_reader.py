@@ -139,7 +139,10 @@ def test_first_weights():
 
 @pytest.mark.parametrize(
     ("setting", "message"),
-    [({"hidden": 0}, "hidden = 0 is too small; use 1 or more"), ({"dropout": 1.0}, "dropout = 1.0 is not a share")],
+    [
+        ({"hidden": 0}, "hidden = 0 is too small; use 1 or more"),
+        ({"dropout": 1.0}, "dropout = 1.0 is too large; use 0 or more and less than 1"),
+    ],
 )
 def test_impossible_settings(setting, message):
     with pytest.raises(ConfigError) as error:

@@ -136,11 +136,11 @@ def test_gradients_of_the_whole_reader():
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"window": 4}, "window = 4 has no middle; use an odd number"),
-        ({"window": -1}, "window = -1 has no middle"),
+        ({"window": 4}, "window = 4 is even; use 1 or more and odd, so that there is a middle"),
+        ({"window": -1}, "window = -1 is too small; use 1 or more and odd"),
         ({"hidden": 0}, "hidden = 0 is too small; use 1 or more"),
-        ({"dropout": 1.0}, "dropout = 1.0 is not a share"),
-        ({"word_scale": 0.0}, "word_scale = 0.0 is not positive"),
+        ({"dropout": 1.0}, "dropout = 1.0 is too large; use 0 or more and less than 1"),
+        ({"word_scale": 0.0}, "word_scale = 0.0 is too small; use more than 0"),
         ({"update_words": False}, "update_words = False leaves this reader nothing to learn"),
     ],
 )

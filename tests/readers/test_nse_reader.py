@@ -177,7 +177,7 @@ def test_first_weights():
         ({"control": "adaptiv"}, "control = 'adaptiv' is not known; did you mean 'adaptive'?"),
         ({"steps": 0}, "steps = 0 is too small; use 1 or more"),
         ({"hidden": 0}, "hidden = 0 is too small"),
-        ({"dropout": 1.0}, "dropout = 1.0 is not a share"),
+        ({"dropout": 1.0}, "dropout = 1.0 is too large; use 0 or more and less than 1"),
     ],
 )
 def test_impossible_settings(setting, message):

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from gareader.config import Settings
 from gareader.readers import READERS
 from gareader.readers.aoa_reader import AoAConfig
 from gareader.readers.nse_reader import NSEConfig
@@ -14,6 +15,11 @@ START = Start(torch.zeros(1, 4))
 def test_settings_of_another_reader():
     with pytest.raises(TypeError, match="settings of type NSEConfig where AoAConfig is due"):
         READERS["aoa"].reader(NSEConfig(), START)
+
+
+def test_settings_without_what_every_reader_has():
+    with pytest.raises(TypeError, match="Settings has no setting update_words"):
+        Kind.of(lambda config, start: config, Settings)
 
 
 def test_a_reader_is_a_module():

@@ -136,8 +136,8 @@ def test_first_weights():
         ({"steps": 1}, "steps = 1 is too small; use 2 or more"),
         ({"hidden": 0}, "hidden = 0 is too small; use 1 or more"),
         ({"projection": 0}, "projection = 0 is too small; use 1 or more"),
-        ({"sharpness": 0.0}, "sharpness = 0.0 is not positive"),
-        ({"dropout": 1.0}, "dropout = 1.0 is not a share"),
+        ({"sharpness": 0.0}, "sharpness = 0.0 is too small; use more than 0"),
+        ({"dropout": 1.0}, "dropout = 1.0 is too large; use 0 or more and less than 1"),
     ],
 )
 def test_impossible_settings(setting, message):

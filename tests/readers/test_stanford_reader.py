@@ -77,8 +77,8 @@ def test_first_weights():
     [
         ({"hidden": 0}, "hidden = 0 is too small; use 1 or more"),
         ({"cell": "papr"}, "cell = 'papr' is not known; did you mean 'paper'?"),
-        ({"dropout": 1.0}, "dropout = 1.0 is not a share"),
-        ({"bound": 0.0}, "bound = 0.0 is not positive"),
+        ({"dropout": 1.0}, "dropout = 1.0 is too large; use 0 or more and less than 1"),
+        ({"bound": 0.0}, "bound = 0.0 is too small; use more than 0"),
     ],
 )
 def test_impossible_settings(setting, message):

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gareader.errors import ConfigError
+from gareader.experiment import types
 from gareader.recipe import TrainConfig
 from gareader.tuning import toml
 from gareader.tuning.plan import Plan
@@ -74,6 +75,24 @@ def test_the_cells_of_a_grid_are_all_combinations(space):
     assert sorted(cells) == [(hidden, hops) for hidden in (8, 16) for hops in (1, 2, 3)]
 
 
+TYPES = types({"reader": {"name": "gated-attention"}})
+
+
+def test_a_range_is_of_the_kind_of_its_setting(tmp_path):
+    """Whole ends of a setting that may have fractions leave the fractions between them."""
+    (tmp_path / "space.toml").write_text("[reader.dropout]\nlow = 0\nhigh = 0.5\n[train.clip]\nlow = 1\nhigh = 20\n")
+    dropout, clip = Space.load(tmp_path / "space.toml", TYPES).settings
+    assert (clip.whole, clip.step) == (False, None)
+    assert not dropout.whole
+
+
+def test_a_setting_with_choices_needs_no_values(tmp_path):
+    (tmp_path / "space.toml").write_text("[reader.gate]\n[reader.characters]\n")
+    gate, characters = Space.load(tmp_path / "space.toml", TYPES).settings
+    assert gate.values == ("multiply", "add", "concatenate")
+    assert characters.values == (False, True)
+
+
 def test_one_end_with_a_fraction_makes_a_range_of_fractions(space):
     (clip,) = space("[train.clip]\nlow = 1\nhigh = 2.5").settings
     assert (type(clip.low), type(clip.high), clip.step) == (float, float, None)
@@ -87,7 +106,7 @@ def test_one_end_with_a_fraction_makes_a_range_of_fractions(space):
         ('sampler = "random"', "sampled = 1", "sweep.sampled is no setting; did you mean 'sampler'"),
         ('"random"', '"gird"', "sweep.sampler = 'gird' is not known; did you mean 'grid'"),
         ('"random"', '"tpe"\npruner = "mean"', "sweep.pruner = 'mean' is not known; did you mean 'median'"),
-        ("startup = 3", "startup = -3", "sweep.startup = -3 is negative; use 0 or more"),
+        ("startup = 3", "startup = -3", "sweep.startup = -3 is too small; use 0 or more"),
         ("startup = 3", 'warm_up = "a"', "sweep.warm_up = 'a' is not a whole number"),
         (
             '"random"',
@@ -129,9 +148,11 @@ def test_mistakes_in_a_file(space, old, new, message):
     ("old", "new", "message"),
     [
         ("reader.hidden", "reader.hiden", "reader.hiden is no setting; did you mean 'hidden'"),
-        ("values = [8, 16]", "values = [8, 'many']", "reader.hidden = 'many' is not a whole number"),
-        ("high = 0.5", "high = 1.1", "reader.dropout = 1.1"),
-        ("values = [8, 16]", "values = [8, 0]", "reader.hidden = 0"),
+        ("values = [8, 16]", "values = [8, 'many']", "reader.hidden.values = 'many' is not a whole number"),
+        ("low = 1\n", "low = 0.5\n", "reader.hops.low = 0.5 is not a whole number; use 1 or more"),
+        ("values = [8, 16]", "", "reader.hidden.values = .*; give two or more different ones"),
+        ("high = 0.5", "high = 1.1", "reader.dropout.high = 1.1 is too large; use 0 or more and less than 1"),
+        ("values = [8, 16]", "values = [8, 0]", "reader.hidden.values = 0 is too small; use 1 or more"),
     ],
 )
 def test_what_the_reader_cannot_have_is_refused_before_the_first_trial(tmp_path, monkeypatch, old, new, message):

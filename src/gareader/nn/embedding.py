@@ -5,14 +5,14 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gareader.batching import Types
-from gareader.nn.gru import BiGRU, final_states
+from gareader.nn.gru import BiGRU, CellName, final_states
 
 
 class CharacterEmbedding(nn.Module):
     """C(w) = W z + b, with z the final states of a Bi-GRU over the characters of w."""
 
     def __init__(
-        self, characters: int, width: int = 50, cell: str = "paper", *, generator: torch.Generator | None = None
+        self, characters: int, width: int = 50, cell: CellName = "paper", *, generator: torch.Generator | None = None
     ) -> None:
         super().__init__()
         self.width = width

@@ -1,6 +1,7 @@
 """The gated-attention module: what each document token asks of the query, and how the answer gates it."""
 
 from collections.abc import Callable
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -22,11 +23,17 @@ def whole_query(document: Tensor, query: Tensor, query_mask: Tensor) -> tuple[Te
     return final_states(query, query_mask).unsqueeze(1).expand_as(document), None
 
 
-QueryAttention = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor | None]]
+QueryAttention = Literal["token", "whole", "none"]
 
-QUERY_ATTENTIONS: dict[str, QueryAttention | None] = {"token": token_attention, "whole": whole_query, "none": None}
+QUERY_ATTENTIONS: dict[QueryAttention, Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor | None]] | None] = {
+    "token": token_attention,
+    "whole": whole_query,
+    "none": None,
+}
 
-GATES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+Gate = Literal["multiply", "add", "concatenate"]
+
+GATES: dict[Gate, Callable[[Tensor, Tensor], Tensor]] = {
     "multiply": lambda d, q: d * q,
     "add": lambda d, q: d + q,
     "concatenate": lambda d, q: torch.cat([d, q], dim=-1),
@@ -36,7 +43,7 @@ GATES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 class GatedAttention(nn.Module):
     """X = GA(D, Q): each document token gated by its view of the query, eqs. 4 to 6, then dropout."""
 
-    def __init__(self, query_attention: str, gate: str, dropout: float) -> None:
+    def __init__(self, query_attention: QueryAttention, gate: Gate, dropout: float) -> None:
         super().__init__()
         self.attend = QUERY_ATTENTIONS[query_attention]
         self.gate = GATES[gate]

@@ -1,6 +1,7 @@
 """The bidirectional GRU, with both definitions of the cell: clear in PyTorch here, fast in `gru_kernel`."""
 
 from collections.abc import Callable
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -8,6 +9,7 @@ from torch import Tensor, nn
 from gareader.nn import gru_kernel, native
 
 Cell = Callable[[Tensor, Tensor, Tensor], Tensor]
+CellName = Literal["paper", "cudnn"]
 
 
 def paper_cell(x: Tensor, h: Tensor, u: Tensor) -> Tensor:
@@ -31,14 +33,14 @@ def cudnn_cell(x: Tensor, h: Tensor, u: Tensor) -> Tensor:
     return torch.lerp(candidate.to(h), h, z.to(h))  # (1 − z) ⊙ h̃ + z ⊙ h
 
 
-CELLS: dict[str, Cell] = {"paper": paper_cell, "cudnn": cudnn_cell}
+CELLS: dict[CellName, Cell] = {"paper": paper_cell, "cudnn": cudnn_cell}
 
 
 class BiGRU(nn.Module):
     """BiGRU(X) = [h^f_1 ‖ h^b_T, …, h^f_T ‖ h^b_1]; both directions' parameters are stacked, gates in order r, z, h̃."""
 
     def __init__(
-        self, inputs: int, hidden: int, cell: str = "paper", *, generator: torch.Generator | None = None
+        self, inputs: int, hidden: int, cell: CellName = "paper", *, generator: torch.Generator | None = None
     ) -> None:
         super().__init__()
         self.cell = cell

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from gareader.batching import Collator
+from gareader.config import Settings
 from gareader.readers.aoa_reader import AoAConfig, AoAReader
 from gareader.readers.attention_sum_reader import AttentionSumConfig, AttentionSumReader
 from gareader.readers.attentive_reader import AttentiveConfig, AttentiveReader
@@ -23,7 +24,7 @@ from gareader.readers.lstm_lm_reader import (
 from gareader.readers.memory_reader import MemoryConfig, MemoryReader, window_loss
 from gareader.readers.nse_reader import NSEConfig, NSEReader
 from gareader.readers.output import mass_loss
-from gareader.readers.reader import Kind, ReaderConfig, Start
+from gareader.readers.reader import Kind, Start
 from gareader.readers.reasonet_reader import ReasoNetConfig, ReasoNetReader
 from gareader.readers.stanford_reader import StanfordConfig, StanfordReader
 
@@ -50,7 +51,7 @@ READERS: dict[str, Kind] = {
 
 
 def new_reader(
-    name: str, config: ReaderConfig, words: Tensor, collator: Collator, *, generator: torch.Generator | None = None
+    name: str, config: Settings, words: Tensor, collator: Collator, *, generator: torch.Generator | None = None
 ) -> nn.Module:
     """The reader of that name for all that the collator knows, with its first weights; `words` is the word table."""
     return READERS[name].reader(config, Start(words, len(collator.alphabet), collator.answers, generator))

@@ -21,7 +21,7 @@ from torch import nn
 from torch.nn import functional
 
 from gareader.batching import Batch
-from gareader.config import at_least_one, less_than_one, positive
+from gareader.config import Count, Positive, Settings, Share
 from gareader.nn.dropout import Dropout
 from gareader.nn.first_weights import orthogonal_
 from gareader.nn.gru import BiGRU
@@ -32,22 +32,17 @@ from gareader.readers.reader import Start
 
 
 @dataclass(frozen=True)
-class AoAConfig:
+class AoAConfig(Settings):
     """Settings of an Attention-over-Attention Reader; the defaults are the paper's for CBT's named entities."""
 
-    hidden: int = 384
+    hidden: Count = 384
     """H, GRU units per direction."""
-    dropout: float = 0.1
+    dropout: Share = 0.1
     """Share of the tokens' numbers that is dropped in training."""
-    word_scale: float = 0.029
+    word_scale: Positive = 0.029
     """What the given word vectors are multiplied by before training: random ones have variance 1, the paper's ±0.05."""
     update_words: bool = True
     """Whether training changes the word vectors."""
-
-    def __post_init__(self) -> None:
-        at_least_one(self, "hidden")
-        less_than_one(self, "dropout")
-        positive(self, "word_scale")
 
 
 class AoAReader(nn.Module):

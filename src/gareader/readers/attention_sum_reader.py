@@ -21,7 +21,7 @@ import torch
 from torch import nn
 
 from gareader.batching import Batch
-from gareader.config import at_least_one, less_than_one, positive
+from gareader.config import Count, Positive, Settings, Share
 from gareader.nn.dropout import Dropout
 from gareader.nn.first_weights import orthogonal_
 from gareader.nn.gru import BiGRU, final_states
@@ -32,22 +32,17 @@ from gareader.readers.reader import Start
 
 
 @dataclass(frozen=True)
-class AttentionSumConfig:
+class AttentionSumConfig(Settings):
     """Settings of an Attention Sum Reader; the defaults are the authors' for the Children's Book Test."""
 
-    hidden: int = 128
+    hidden: Count = 128
     """H, GRU units per direction."""
-    dropout: float = 0.0
+    dropout: Share = 0.0
     """Share of the word vectors' numbers that is dropped in training."""
-    word_scale: float = 0.058
+    word_scale: Positive = 0.058
     """What the given word vectors are multiplied by before training: random ones have variance 1, the paper's ±0.1."""
     update_words: bool = True
     """Whether training changes the word vectors."""
-
-    def __post_init__(self) -> None:
-        at_least_one(self, "hidden")
-        less_than_one(self, "dropout")
-        positive(self, "word_scale")
 
 
 class AttentionSumReader(nn.Module):

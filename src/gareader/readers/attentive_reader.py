@@ -26,7 +26,7 @@ import torch
 from torch import nn
 
 from gareader.batching import Batch
-from gareader.config import at_least_one, less_than_one, positive
+from gareader.config import Count, Positive, Settings, Share
 from gareader.nn.answer_words import AnswerWords
 from gareader.nn.attention import masked_softmax
 from gareader.nn.dropout import Dropout
@@ -38,27 +38,22 @@ from gareader.readers.reader import Start
 
 
 @dataclass(frozen=True)
-class AttentiveConfig:
+class AttentiveConfig(Settings):
     """Settings of an Attentive Reader; the defaults are sizes and dropout of one that is known to work on CNN.
 
     That one has no layer g and leaves the backward states in the order in which they were read.
     """
 
-    hidden: int = 256
+    hidden: Count = 256
     """H, LSTM units per direction."""
-    attention: int = 100
+    attention: Count = 100
     """M, units of m, which decides where to look."""
-    dropout: float = 0.2
+    dropout: Share = 0.2
     """Share of the LSTM states that is dropped in training."""
-    scale: float = 0.1
+    scale: Positive = 0.1
     """Deviation of the normal distribution that the first weights are drawn from."""
     update_words: bool = True
     """Whether training changes the word vectors."""
-
-    def __post_init__(self) -> None:
-        at_least_one(self, "hidden", "attention")
-        less_than_one(self, "dropout")
-        positive(self, "scale")
 
 
 class AttentiveReader(nn.Module):

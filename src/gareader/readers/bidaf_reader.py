@@ -24,13 +24,13 @@ Departures, and choices where the paper leaves one:
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import Tensor, nn
 
 from gareader.batching import Batch
-from gareader.config import at_least_one, less_than_one
-from gareader.errors import ConfigError
+from gareader.config import Bounds, Count, Settings, Share
 from gareader.nn.attention import masked_softmax
 from gareader.nn.character_cnn import CharacterCNN
 from gareader.nn.dropout import Dropout
@@ -43,23 +43,17 @@ from gareader.readers.reader import Start
 
 
 @dataclass(frozen=True)
-class BiDAFConfig:
+class BiDAFConfig(Settings):
     """Settings of a BiDAF reader; the defaults are the paper's for cloze questions."""
 
-    window: int = 19
-    """W, words of a window; an odd number."""
-    hidden: int = 100
+    window: Annotated[int, Bounds(least=1, odd=True, reason="so that there is a middle")] = 19
+    """W, words of a window."""
+    hidden: Count = 100
     """H, LSTM units per direction."""
-    dropout: float = 0.2
+    dropout: Share = 0.2
     """Share that is dropped in training of the input of the character CNN, of each LSTM and of the last layer."""
     update_words: bool = False
     """Whether training changes the word vectors."""
-
-    def __post_init__(self) -> None:
-        if self.window < 1 or self.window % 2 == 0:
-            raise ConfigError(f"window = {self.window} has no middle; use an odd number, 1 or more")
-        at_least_one(self, "hidden")
-        less_than_one(self, "dropout")
 
 
 class BiDAFReader(nn.Module):

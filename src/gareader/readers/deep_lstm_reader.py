@@ -30,7 +30,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gareader.batching import Batch
-from gareader.config import at_least_one, less_than_one, positive
+from gareader.config import Count, Positive, Settings, Share
 from gareader.nn.answer_words import AnswerWords
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
@@ -40,29 +40,24 @@ from gareader.readers.reader import Start
 
 
 @dataclass(frozen=True)
-class DeepLSTMConfig:
+class DeepLSTMConfig(Settings):
     """Settings of a Deep LSTM Reader; the defaults are sizes and dropout of one that is known to work on CNN.
 
     That one reads the query first and begins with weights of deviation 0.01.
     """
 
-    hidden: int = 256
+    hidden: Count = 256
     """H, units of each layer."""
-    layers: int = 2
+    layers: Count = 2
     """K, LSTMs one above the other."""
     query_first: bool = False
     """Whether it reads the query before the document."""
-    dropout: float = 0.1
+    dropout: Share = 0.1
     """Share of each layer's states that is dropped in training on the way out."""
-    scale: float = 0.1
+    scale: Positive = 0.1
     """Deviation of the normal distribution that the first weights are drawn from."""
     update_words: bool = True
     """Whether training changes the word vectors."""
-
-    def __post_init__(self) -> None:
-        at_least_one(self, "hidden", "layers")
-        less_than_one(self, "dropout")
-        positive(self, "scale")
 
 
 class DeepLSTMReader(nn.Module):

@@ -28,7 +28,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gareader.batching import Batch
-from gareader.config import at_least_one, less_than_one, positive
+from gareader.config import Count, Positive, Settings, Share
 from gareader.nn.attention import masked_log_softmax, masked_softmax
 from gareader.nn.candidates import candidate_vectors, mentions, on_mentions
 from gareader.nn.dropout import Dropout
@@ -42,22 +42,17 @@ from gareader.readers.reader import Start
 
 
 @dataclass(frozen=True)
-class DERConfig:
+class DERConfig(Settings):
     """Settings of a DER Network; the defaults are the authors'."""
 
-    hidden: int = 300
+    hidden: Count = 300
     """H, LSTM units per direction, and the width of the query's cue and of an answer's vector."""
-    dropout: float = 0.1
+    dropout: Share = 0.1
     """Share of the word vectors' numbers that is dropped in training."""
-    word_scale: float = 0.029
+    word_scale: Positive = 0.029
     """What the given word vectors are multiplied by before training: random ones have variance 1, the paper's ±0.05."""
     update_words: bool = True
     """Whether training changes the word vectors."""
-
-    def __post_init__(self) -> None:
-        at_least_one(self, "hidden")
-        less_than_one(self, "dropout")
-        positive(self, "word_scale")
 
 
 class DERReader(nn.Module):

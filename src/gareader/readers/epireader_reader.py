@@ -25,13 +25,13 @@ disagree about its strength.
 
 from dataclasses import dataclass
 from math import log
+from typing import Annotated
 
 import torch
 from torch import Tensor, nn
 
 from gareader.batching import Batch
-from gareader.config import less_than_one, positive
-from gareader.errors import ConfigError
+from gareader.config import Bounds, Count, NonNegative, Positive, Settings, Share
 from gareader.nn.attention import masked_log_softmax, masked_softmax
 from gareader.nn.dropout import Dropout
 from gareader.nn.first_weights import orthogonal_
@@ -47,37 +47,27 @@ BEYOND = 1e-6
 
 
 @dataclass(frozen=True)
-class EpiReaderConfig:
+class EpiReaderConfig(Settings):
     """Settings of an EpiReader; the defaults are the paper's for named entities of the Children's Book Test."""
 
-    hidden: int = 128
+    hidden: Count = 128
     """H, the Extractor's GRU units per direction."""
-    extracted: int = 5
+    extracted: Annotated[int, Bounds(least=2)] = 5
     """K, how many candidates the Extractor hands on to the Reasoner."""
-    filters: int = 16
+    filters: Count = 16
     """F, filters of each convolution; they are three words wide."""
-    sentence_states: int = 32
+    sentence_states: Count = 32
     """N, units of the GRU over the sentences."""
-    margin: float = 0.04
+    margin: NonNegative = 0.04
     """γ, by how much the answer's π should exceed the others'."""
-    reasoner_weight: float = 50.0
+    reasoner_weight: NonNegative = 50.0
     """λ, weight of the Reasoner's loss beside the Extractor's; 0 trains the Extractor alone."""
-    dropout: float = 0.0
+    dropout: Share = 0.0
     """Share of the word vectors' numbers that is dropped in training."""
-    word_scale: float = 0.029
+    word_scale: Positive = 0.029
     """What the given word vectors are multiplied by before training: random ones have variance 1, the paper's ±0.05."""
     update_words: bool = True
     """Whether training changes the word vectors."""
-
-    def __post_init__(self) -> None:
-        for name, least in (("hidden", 1), ("extracted", 2), ("filters", 1), ("sentence_states", 1)):
-            if (count := getattr(self, name)) < least:
-                raise ConfigError(f"{name} = {count} is too small; use {least} or more")
-        for name in ("margin", "reasoner_weight"):
-            if getattr(self, name) < 0:
-                raise ConfigError(f"{name} = {getattr(self, name)} is negative; use 0 or more")
-        less_than_one(self, "dropout")
-        positive(self, "word_scale")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,16 +8,17 @@ B examples, D document tokens, Q query tokens, C candidates, E token embedding, 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from gareader.batching import Batch
-from gareader.config import at_least_one, known, less_than_one
+from gareader.config import Count, Settings, Share
 from gareader.nn.embedding import CharacterEmbedding, TokenEmbedding
-from gareader.nn.gated_attention import GATES, QUERY_ATTENTIONS, GatedAttention
-from gareader.nn.gru import CELLS, BiGRU, at_position, final_states
+from gareader.nn.gated_attention import Gate, GatedAttention, QueryAttention
+from gareader.nn.gru import BiGRU, CellName, at_position, final_states
 from gareader.nn.pointer_sum import pointer_sum
 from gareader.readers.output import ReaderOutput
 from gareader.readers.reader import Start
@@ -30,22 +31,22 @@ CLOZES: dict[str, Callable[[Tensor, Batch], Tensor]] = {
 
 
 @dataclass(frozen=True)
-class GatedAttentionConfig:
+class GatedAttentionConfig(Settings):
     """Settings of a Gated-Attention Reader; the defaults are the paper's best for the Children's Book Test."""
 
-    hops: int = 3
+    hops: Count = 3
     """K, the number of layers; 1 has no gated attention and is the AS Reader, up to the query's vector (`cloze`)."""
-    hidden: int = 128
+    hidden: Count = 128
     """H, GRU units per direction."""
-    dropout: float = 0.4
+    dropout: Share = 0.4
     """Share of the gated-attention output that is dropped in training."""
-    gate: str = "multiply"
-    """How the query gates a document token: multiply, add or concatenate."""
-    query_attention: str = "token"
+    gate: Gate = "multiply"
+    """How the query gates a document token."""
+    query_attention: QueryAttention = "token"
     """What gates: each token's own view of the query (token), one vector for all (whole), or nothing (none)."""
-    cloze: str = "blank"
+    cloze: Literal["blank", "ends"] = "blank"
     """Where the query's last states are taken: at the blank, or at both ends as the earlier reader GA-- does (ends)."""
-    cell: str = "paper"
+    cell: CellName = "paper"
     """The GRU's equations: the paper's, with the reset gate before the product, or cudnn's, with it after."""
     characters: bool = True
     """Whether a character model C(w) stands beside the word vector L(w)."""
@@ -53,11 +54,6 @@ class GatedAttentionConfig:
     """Whether the last layer is told which document words are in the query (qe-comm)."""
     update_words: bool = False
     """Whether training changes the word vectors L(w)."""
-
-    def __post_init__(self) -> None:
-        known(self, gate=GATES, query_attention=QUERY_ATTENTIONS, cloze=CLOZES, cell=CELLS)
-        at_least_one(self, "hops", "hidden")
-        less_than_one(self, "dropout")
 
 
 class GatedAttentionReader(nn.Module):

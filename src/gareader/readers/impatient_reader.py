@@ -29,7 +29,7 @@ import torch
 from torch import Tensor, nn
 
 from gareader.batching import Batch
-from gareader.config import at_least_one, less_than_one, positive
+from gareader.config import Count, Positive, Settings, Share
 from gareader.nn.answer_words import AnswerWords
 from gareader.nn.attention import masked_softmax
 from gareader.nn.dropout import Dropout
@@ -41,24 +41,19 @@ from gareader.readers.reader import Start
 
 
 @dataclass(frozen=True)
-class ImpatientConfig:
+class ImpatientConfig(Settings):
     """Settings of an Impatient Reader; the defaults are those of the Attentive Reader."""
 
-    hidden: int = 256
+    hidden: Count = 256
     """H, LSTM units per direction."""
-    attention: int = 100
+    attention: Count = 100
     """M, units of m, which decides where to look."""
-    dropout: float = 0.2
+    dropout: Share = 0.2
     """Share of the LSTM states that is dropped in training."""
-    scale: float = 0.1
+    scale: Positive = 0.1
     """Deviation of the normal distribution that the first weights are drawn from."""
     update_words: bool = True
     """Whether training changes the word vectors."""
-
-    def __post_init__(self) -> None:
-        at_least_one(self, "hidden", "attention")
-        less_than_one(self, "dropout")
-        positive(self, "scale")
 
 
 class ImpatientReader(nn.Module):

@@ -18,14 +18,14 @@ table has a vector of its own from its spelling.
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from gareader.batching import Batch
-from gareader.config import at_least_one, less_than_one, positive
-from gareader.errors import ConfigError
+from gareader.config import Bounds, Count, Positive, Settings, Share
 from gareader.nn.attention import masked_softmax
 from gareader.nn.dropout import Dropout
 from gareader.nn.first_weights import orthogonal_
@@ -39,30 +39,21 @@ from gareader.readers.reader import Start
 
 
 @dataclass(frozen=True)
-class IterativeConfig:
+class IterativeConfig(Settings):
     """Settings of an Iterative Alternating Attention Reader; the defaults are the paper's."""
 
-    glimpses: int = 8
+    glimpses: Annotated[int, Bounds(least=2, reason="for the first one knows nothing")] = 8
     """T, how often it looks at the query and then at the document."""
-    hidden: int = 128
+    hidden: Count = 128
     """H, GRU units per direction."""
-    inference: int = 512
+    inference: Count = 512
     """S, units of the GRU that remembers the glimpses."""
-    dropout: float = 0.2
+    dropout: Share = 0.2
     """Share of the numbers of tokens and of the attentions' and gates' inputs that is dropped in training."""
-    word_scale: float = 0.029
+    word_scale: Positive = 0.029
     """What the given word vectors are multiplied by before training: random ones have variance 1, uniform ±0.05."""
     update_words: bool = True
     """Whether training changes the word vectors."""
-
-    def __post_init__(self) -> None:
-        if self.glimpses < 2:
-            raise ConfigError(
-                f"glimpses = {self.glimpses} is too small; use 2 or more, for the first one knows nothing"
-            )
-        at_least_one(self, "hidden", "inference")
-        less_than_one(self, "dropout")
-        positive(self, "word_scale")
 
 
 class IterativeReader(nn.Module):

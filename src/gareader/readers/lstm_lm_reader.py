@@ -30,7 +30,7 @@ import torch
 from torch import Tensor, nn
 
 from gareader.batching import Batch
-from gareader.config import at_least_one, less_than_one
+from gareader.config import Count, Settings, Share
 from gareader.nn.attention import masked_log_softmax
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
@@ -42,19 +42,15 @@ from gareader.readers.reader import Start
 
 
 @dataclass(frozen=True)
-class LSTMLanguageModelConfig:
+class LSTMLanguageModelConfig(Settings):
     """Settings of an LSTM language model; the paper's for the Children's Book Test, with vectors of width 512."""
 
-    hidden: int = 512
+    hidden: Count = 512
     """H, LSTM units."""
-    dropout: float = 0.0
+    dropout: Share = 0.0
     """Share of what goes into the LSTM and comes out of it that is dropped in training."""
     update_words: bool = True
     """Whether training changes the word vectors."""
-
-    def __post_init__(self) -> None:
-        at_least_one(self, "hidden")
-        less_than_one(self, "dropout")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,13 +16,14 @@ attention to the query, so `hop_attention` stays empty.
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from gareader.batching import Batch
-from gareader.config import at_least_one, less_than_one, positive
+from gareader.config import Bounds, Count, Positive, Settings, Share
 from gareader.errors import ConfigError
 from gareader.nn.attention import masked_softmax
 from gareader.nn.dropout import Dropout
@@ -34,26 +35,22 @@ from gareader.readers.reader import Start
 
 
 @dataclass(frozen=True)
-class MemoryConfig:
+class MemoryConfig(Settings):
     """Settings of a memory network; the defaults are the paper's for the Children's Book Test."""
 
-    window: int = 5
+    window: Annotated[int, Bounds(least=1, odd=True, reason="so that there is a middle")] = 5
     """b, the words of a window; its middle is the candidate, or the blank."""
-    hidden: int = 300
+    hidden: Count = 300
     """p, numbers of an embedding; where word vectors are narrower than b·p, a b-th of their width, rounded down."""
-    dropout: float = 0.0
+    dropout: Share = 0.0
     """Share of the word vectors' numbers that is dropped in training."""
-    word_scale: float = 0.1
+    word_scale: Positive = 0.1
     """What the given word vectors are multiplied by before training; random ones have variance 1."""
     update_words: bool = True
     """Whether training changes the word vectors; they are all that the reader learns."""
 
     def __post_init__(self) -> None:
-        if self.window < 1 or self.window % 2 == 0:
-            raise ConfigError(f"window = {self.window} has no middle; use an odd number")
-        at_least_one(self, "hidden")
-        less_than_one(self, "dropout")
-        positive(self, "word_scale")
+        super().__post_init__()
         if not self.update_words:
             raise ConfigError(f"update_words = {self.update_words} leaves this reader nothing to learn; use true")
 

@@ -20,13 +20,14 @@ Departures, and choices where the paper leaves one:
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from gareader.batching import Batch
-from gareader.config import at_least_one, known, less_than_one
+from gareader.config import Count, Settings, Share
 from gareader.nn.attention import masked_softmax
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
@@ -36,28 +37,21 @@ from gareader.nn.pointer_sum import masked_logsumexp, pointer_mass, pointer_sum
 from gareader.readers.output import PointerOutput
 from gareader.readers.reader import Start
 
-CONTROLS = ("adaptive", "gating")
-
 
 @dataclass(frozen=True)
-class NSEConfig:
+class NSEConfig(Settings):
     """Settings of an NSE reader; the defaults are the paper's best for named entities of the Children's Book Test."""
 
-    steps: int = 12
+    steps: Count = 12
     """T, how often the hypothesis is tested."""
-    control: str = "adaptive"
+    control: Literal["adaptive", "gating"] = "adaptive"
     """What the written state decides: when to stop (adaptive), or what of the query memory to keep (gating)."""
-    hidden: int = 218
+    hidden: Count = 218
     """H, LSTM units per direction; a memory has k = 2H."""
-    dropout: float = 0.2
+    dropout: Share = 0.2
     """Share of the token embeddings that is dropped in training."""
     update_words: bool = True
     """Whether training changes the word vectors."""
-
-    def __post_init__(self) -> None:
-        known(self, control=CONTROLS)
-        at_least_one(self, "steps", "hidden")
-        less_than_one(self, "dropout")
 
 
 class NSEReader(nn.Module):

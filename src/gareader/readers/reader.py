@@ -1,31 +1,22 @@
 """What a reader is: made of settings and a start, it turns a Batch into a ReaderOutput."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import Field, dataclass
-from typing import Any, ClassVar, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from gareader.batching import Batch
+from gareader.config import Settings, declared
 from gareader.readers.output import ReaderOutput, answer_loss
-
-
-class ReaderConfig(Protocol):
-    """The settings of a reader: a frozen dataclass."""
-
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
-
-    @property
-    def update_words(self) -> bool:
-        """Whether training changes the word vectors."""
 
 
 class Reader(Protocol):
     """A torch.nn.Module with these, whose word table is the weight `embed.words`."""
 
     @property
-    def config(self) -> ReaderConfig:
+    def config(self) -> Settings:
         """Its settings."""
 
     def forward(self, batch: Batch, *, attention: bool = False) -> ReaderOutput:
@@ -46,17 +37,17 @@ class Start:
     """Draws the first weights; the world's generator, if None."""
 
 
-Config = TypeVar("Config", bound=ReaderConfig)
+Config = TypeVar("Config", bound=Settings)
 
 
 @dataclass(frozen=True)
 class Kind:
     """What to know about a reader; `Kind.of` makes one."""
 
-    reader: Callable[[ReaderConfig, Start], nn.Module]
+    reader: Callable[[Settings, Start], nn.Module]
     """Makes one of these settings."""
-    config: type[ReaderConfig]
-    """The dataclass of its settings."""
+    config: type[Settings]
+    """The dataclass of its settings, `update_words` among them: whether training changes the word vectors."""
     loss: Callable[[ReaderOutput, Batch], Tensor]
     """What training makes small, from its output and the batch."""
     count: Callable[[Batch], int]
@@ -75,8 +66,10 @@ class Kind:
         row_per_word: bool = False,
     ) -> "Kind":
         """From a reader's class and that of its settings; without a `count` the loss is the mean over questions."""
+        if "update_words" not in declared(config):
+            raise TypeError(f"{config.__name__} has no setting update_words, which every reader needs")
 
-        def made(settings: ReaderConfig, start: Start) -> nn.Module:
+        def made(settings: Settings, start: Start) -> nn.Module:
             if not isinstance(settings, config):
                 raise TypeError(f"settings of type {type(settings).__name__} where {config.__name__} is due")
             found = reader(settings, start)

@@ -19,14 +19,14 @@ its own, N(0, 1), from its spelling.
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from gareader.batching import Batch
-from gareader.config import at_least_one, less_than_one, positive
-from gareader.errors import ConfigError
+from gareader.config import Bounds, Count, Positive, Settings, Share
 from gareader.nn.attention import masked_softmax
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
@@ -43,28 +43,21 @@ BOUND = 0.01
 
 
 @dataclass(frozen=True)
-class ReasoNetConfig:
+class ReasoNetConfig(Settings):
     """Settings of a ReasoNet; the defaults are the paper's for CNN."""
 
-    steps: int = 5
+    steps: Annotated[int, Bounds(least=2, reason="or there is nothing to decide")] = 5
     """T, after which it must answer."""
-    hidden: int = 256
+    hidden: Count = 256
     """H, GRU units per direction; the state is twice as wide."""
-    projection: int = 384
+    projection: Count = 384
     """P, the width in which a state is compared with a word."""
-    sharpness: float = 10.0
+    sharpness: Positive = 10.0
     """γ, what the cosine is multiplied by."""
-    dropout: float = 0.2
+    dropout: Share = 0.2
     """Share of the tokens' numbers that is dropped in training."""
     update_words: bool = True
     """Whether training changes the word vectors."""
-
-    def __post_init__(self) -> None:
-        if self.steps < 2:
-            raise ConfigError(f"steps = {self.steps} is too small; use 2 or more, or there is nothing to decide")
-        at_least_one(self, "hidden", "projection")
-        positive(self, "sharpness")
-        less_than_one(self, "dropout")
 
 
 class ReasoNetReader(nn.Module):

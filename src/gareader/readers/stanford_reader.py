@@ -30,36 +30,30 @@ import torch
 from torch import nn
 
 from gareader.batching import Batch
-from gareader.config import at_least_one, known, less_than_one, positive
+from gareader.config import Count, Positive, Settings, Share
 from gareader.nn.answer_words import AnswerWords
 from gareader.nn.attention import masked_softmax
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
-from gareader.nn.gru import CELLS, BiGRU, final_states
+from gareader.nn.gru import BiGRU, CellName, final_states
 from gareader.readers.output import ReaderOutput
 from gareader.readers.reader import Start
 
 
 @dataclass(frozen=True)
-class StanfordConfig:
+class StanfordConfig(Settings):
     """Settings of a Stanford Attentive Reader; the defaults are the paper's for CNN."""
 
-    hidden: int = 128
+    hidden: Count = 128
     """H, GRU units per direction."""
-    dropout: float = 0.2
+    dropout: Share = 0.2
     """Share of the GRUs' input that is dropped in training."""
-    bound: float = 0.01
+    bound: Positive = 0.01
     """The largest first weight of W_s; those of W_a have the same deviation."""
-    cell: str = "cudnn"
+    cell: CellName = "cudnn"
     """The GRU's equations: with the reset gate after the product (cudnn) or before it (paper)."""
     update_words: bool = True
     """Whether training changes the word vectors."""
-
-    def __post_init__(self) -> None:
-        known(self, cell=CELLS)
-        at_least_one(self, "hidden")
-        less_than_one(self, "dropout")
-        positive(self, "bound")
 
 
 class StanfordReader(nn.Module):

@@ -10,7 +10,7 @@ from typing import Any
 
 from gareader.config import Table, load_table, override
 from gareader.errors import ConfigError
-from gareader.experiment import Experiment
+from gareader.experiment import Experiment, types
 from gareader.tuning import toml
 from gareader.tuning.space import Chosen, Space
 
@@ -33,7 +33,7 @@ class Plan:
         table = load_table(config)
         for assignment in assignments:
             table = override(table, assignment)
-        plan = cls(table, Space.load(space))
+        plan = cls(table, Space.load(space, types(table)))
         for corner in islice(plan.space.corners(), CHECKED):
             plan.experiment(corner)
         tuned = {setting.name for setting in plan.space.settings}

@@ -5,14 +5,12 @@ from dataclasses import dataclass
 from itertools import product
 from math import isfinite, prod
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from gareader.config import from_table, load_table
+from gareader.config import Bounds, Settings, checked, choices, from_table, load_table
 from gareader.errors import ConfigError, did_you_mean
 from gareader.tuning.toml import Value
 
-SAMPLERS = ("tpe", "random", "grid")
-PRUNERS = ("median", "hyperband", "none")
 MEASURE = ("data.train", "data.validation", "train.validation_examples")
 """Settings that must be the same in all trials, or their accuracies say nothing about each other."""
 
@@ -24,27 +22,19 @@ Chosen = dict[str, Value]
 
 
 @dataclass(frozen=True)
-class SweepConfig:
+class SweepConfig(Settings):
     """How to search."""
 
-    sampler: str = "tpe"
+    sampler: Literal["tpe", "random", "grid"] = "tpe"
     """tpe learns from the trials before; random does not; grid tries every combination once, in random order."""
-    pruner: str = "median"
+    pruner: Literal["median", "hyperband", "none"] = "median"
     """median gives up a trial below the median of the finished ones; hyperband all but the best third at each stage."""
-    seed: int = 1
+    seed: Annotated[int, Bounds(least=0)] = 1
     """Decides what is drawn; the seed of training is train.seed."""
-    startup: int = 5
+    startup: Annotated[int, Bounds(least=0)] = 5
     """Trials that are drawn at random before tpe learns, and finished before any is given up."""
-    warm_up: int = 0
+    warm_up: Annotated[int, Bounds(least=0)] = 0
     """Updates before which no trial is given up."""
-
-    def __post_init__(self) -> None:
-        for name, known in (("sampler", SAMPLERS), ("pruner", PRUNERS)):
-            if (value := getattr(self, name)) not in known:
-                raise ConfigError(f"{name} = {value!r} is not known; {did_you_mean(value, known)}")
-        for name in ("seed", "startup", "warm_up"):
-            if getattr(self, name) < 0:
-                raise ConfigError(f"{name} = {getattr(self, name)} is negative; use 0 or more")
 
 
 @dataclass(frozen=True)
@@ -63,13 +53,18 @@ class Setting:
     """Whether the range is searched by its logarithm."""
 
     @classmethod
-    def from_table(cls, name: str, table: Any) -> "Setting":
-        """From a table with `values`, or with `low`, `high` and maybe `step` or `log`; complaints name the key."""
+    def from_table(cls, name: str, table: Any, expected: Any = None) -> "Setting":
+        """From a table with `values`, or with `low`, `high` and maybe `step` or `log`; complaints name the key.
+
+        `expected` is the type of the setting, where that is known: if it has choices, the table may be empty.
+        """
         if not isinstance(table, Mapping):
             raise ConfigError(f"{name} = {table!r} says no range; write [{name}] with values, or with low and high")
         for key in table:
             if key not in _KEYS:
                 raise ConfigError(f"{name}.{key} is no key of a range; {did_you_mean(key, _KEYS)}")
+        if expected is not None:
+            table = _as_declared(name, table or {"values": [*choices(expected)]}, expected)
         if "values" in table:
             return cls(name, values=_values(name, table))
         return cls(name, **_range(name, table))
@@ -111,8 +106,8 @@ class Space:
     sweep: SweepConfig
 
     @classmethod
-    def load(cls, path: Path | str) -> "Space":
-        """Read a space file."""
+    def load(cls, path: Path | str, types: Mapping[str, Any] | None = None) -> "Space":
+        """Read a space file; `types` are those of the settings, by names such as `reader.hidden`."""
         table = load_table(path)
         for section, keys in table.items():
             if section not in _SECTIONS:
@@ -130,7 +125,8 @@ class Space:
                 raise ConfigError(
                     f"{name} cannot be tuned: all trials need the same questions; compare with gareader study"
                 )
-        settings = tuple(Setting.from_table(name, value) for name, value in names.items())
+        known = types or {}
+        settings = tuple(Setting.from_table(name, value, known.get(name)) for name, value in names.items())
         for setting in settings:
             if sweep.sampler == "grid" and setting.count is None:
                 raise ConfigError(f"{setting.name} has no end of values, which a grid needs; give it values or a step")
@@ -158,6 +154,17 @@ class Space:
     def tidy(self, chosen: Mapping[str, Any]) -> Chosen:
         """Drawn values as people write them."""
         return {setting.name: setting.tidy(chosen[setting.name]) for setting in self.settings}
+
+
+def _as_declared(name: str, table: Mapping[str, Any], expected: Any) -> dict[str, Any]:
+    """The table with its numbers as the setting has them, whole or not; one that it cannot be is an error."""
+    found = dict(table)
+    for key in ("low", "high"):
+        if key in found:
+            found[key] = checked(found[key], expected, f"{name}.{key}")
+    if isinstance(found.get("values"), list):
+        found["values"] = [checked(value, expected, f"{name}.values") for value in found["values"]]
+    return found
 
 
 def _values(name: str, table: Mapping[str, Any]) -> tuple[Value, ...]:
