@@ -103,6 +103,20 @@ def candidate_probabilities(s, document, candidates):
     return np.array(mass) / sum(mass)
 
 
+def token_feature(name, word, document, query, candidates):
+    """What the last layer is told of a document word beside qe-comm."""
+    blank = query.index("@placeholder")
+    owners = [candidate for candidate in candidates if word in candidate]
+    if name == "before_feature":
+        return int(word in ["@begin", *query[:blank]])
+    if name == "after_feature":
+        return int(word in [*query[blank + 1 :], "@end"])
+    if name == "candidate_feature":
+        return int(bool(owners))
+    assert name == "mentions_feature"
+    return int(np.log2(1 + max((sum(w in owner for w in document) for owner in owners), default=0)))
+
+
 def read(model, document, query, candidates):
     """The whole reader for one example; `model` says how (see test_gated_attention_reader.transcribed)."""
     Y = [model["embed"](word) for word in ["@begin", *query, "@end"]]
@@ -127,6 +141,9 @@ def read(model, document, query, candidates):
             alphas.append(np.array(rows))
     if model["feature"] is not None:
         X = [np.concatenate([x, model["feature"][int(w in query)]]) for x, w in zip(X, document, strict=True)]
+    for name, table in model["more_features"].items():
+        values = [token_feature(name, word, document, query, candidates) for word in document]
+        X = [np.concatenate([x, table[value]]) for x, value in zip(X, values, strict=True)]
     D = bigru(X, *model["document"][-1], model["cell"])
     Q = bigru(Y, *model["query"][-1], model["cell"])
     q_l = Q[1 + query.index("@placeholder")]

@@ -11,7 +11,8 @@ import reference
 from gareader.batching import Collator
 from gareader.errors import ConfigError
 from gareader.examples import Example
-from gareader.readers.gated_attention_reader import GatedAttentionConfig, GatedAttentionReader, in_query
+from gareader.nn.token_features import ROWS, in_query, mentions
+from gareader.readers.gated_attention_reader import GatedAttentionConfig, GatedAttentionReader
 from gareader.readers.reader import Start
 from gareader.vectors import random_vector
 from gareader.vocabulary import Alphabet, Vocabulary
@@ -64,6 +65,7 @@ def transcribed(reader, collator):
         "document": [reference.gru_parameters(gru) for gru in reader.document_grus],
         "query": [reference.gru_parameters(gru) for gru in reader.query_grus],
         "feature": None if reader.feature is None else reader.feature.detach().numpy(),
+        "more_features": {name: table.detach().numpy() for name, table in reader.more_features.items()},
     }
 
 
@@ -135,6 +137,14 @@ def test_question_words_are_found_in_the_document():
         for question, row in zip(QUESTIONS, in_query(batch), strict=True)
     ]
     assert marked == [["Tom", ".", "ran", "Tom", "."], []]
+
+
+def test_mentions_are_counted_on_a_logarithmic_scale():
+    document = ("a", *["b"] * 3, *["c"] * 300, "d")
+    question = Example("counts", document, ("@placeholder",), (("a",), ("b",), ("c",)), 0)
+    _, collator = build(GatedAttentionConfig(hidden=4))
+    row = mentions(collator([question]))[0].tolist()
+    assert (row[0], row[1], row[4], row[-1]) == (1, 2, ROWS - 1, 0)
 
 
 def test_dropout_falls_on_the_gated_attention_only():

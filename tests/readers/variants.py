@@ -25,6 +25,13 @@ CHANGES = {
         "cudnn cell": {"cell": "cudnn"},
         "no characters": {"characters": False},
         "no feature": {"feature": False},
+        "all features": {
+            "before_feature": True,
+            "after_feature": True,
+            "candidate_feature": True,
+            "mentions_feature": True,
+        },
+        "one hop, candidate feature alone": {"hops": 1, "feature": False, "candidate_feature": True},
         "GA--": {"query_attention": "whole", "cloze": "ends", "characters": False, "feature": False},
         "updated words": {"update_words": True},
         "updated words, no characters, whole query": {

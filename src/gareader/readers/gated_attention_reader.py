@@ -20,6 +20,7 @@ from gareader.nn.embedding import CharacterEmbedding, TokenEmbedding
 from gareader.nn.gated_attention import Gate, GatedAttention, QueryAttention
 from gareader.nn.gru import BiGRU, CellName, at_position, final_states
 from gareader.nn.pointer_sum import pointer_sum
+from gareader.nn.token_features import FEATURES, ROWS, in_query
 from gareader.readers.output import ReaderOutput
 from gareader.readers.reader import Start
 
@@ -52,6 +53,14 @@ class GatedAttentionConfig(Settings):
     """Whether a character model C(w) stands beside the word vector L(w)."""
     feature: bool = True
     """Whether the last layer is told which document words are in the query (qe-comm)."""
+    before_feature: bool = False
+    """Whether it is also told which document words the query has before the blank."""
+    after_feature: bool = False
+    """Whether it is also told which document words the query has after the blank."""
+    candidate_feature: bool = False
+    """Whether it is also told which document words belong to a candidate."""
+    mentions_feature: bool = False
+    """Whether it is also told how often the document mentions the candidate, as the logarithm."""
     update_words: bool = False
     """Whether training changes the word vectors L(w)."""
 
@@ -71,13 +80,17 @@ class GatedAttentionReader(nn.Module):
         token = words.shape[1] + (letters.width if letters else 0)  # E
         gated = 4 * config.hidden if self.asks and config.gate == "concatenate" else 2 * config.hidden
         document_inputs = [token] + [gated] * (config.hops - 1)
-        document_inputs[-1] += 2 if config.feature else 0
+        features = [name for name in FEATURES if getattr(config, name)]
+        document_inputs[-1] += 2 * (config.feature + len(features))
         query_inputs = [token] * (config.hops if self.asks else 1)
         self.document_grus, self.query_grus = (
             nn.ModuleList(BiGRU(width, config.hidden, config.cell, generator=generator) for width in widths)
             for widths in (document_inputs, query_inputs)
         )
         self.feature = nn.Parameter(torch.empty(2, 2).normal_(0, 0.01, generator=generator)) if config.feature else None
+        self.more_features = nn.ParameterDict(
+            {name: torch.empty(ROWS, 2).normal_(0, 0.01, generator=generator) for name in features}
+        )
         self.gated_attention = GatedAttention(config.query_attention, config.gate, config.dropout)
 
     def forward(self, batch: Batch, *, attention: bool = False) -> ReaderOutput:
@@ -97,9 +110,10 @@ class GatedAttentionReader(nn.Module):
             if attention and alpha is not None:
                 hop_attention.append(alpha)
 
-        if self.feature is not None:
-            shared = functional.embedding(in_query(batch).long(), self.feature)  # (B, D, 2)
-            inputs, words = torch.cat([inputs if words is None else inputs[words], shared], dim=-1), None
+        features = [] if self.feature is None else [functional.embedding(in_query(batch), self.feature)]  # (B, D, 2)
+        features += [functional.embedding(FEATURES[name](batch), table) for name, table in self.more_features.items()]
+        if features:
+            inputs, words = torch.cat([inputs if words is None else inputs[words], *features], dim=-1), None
         states = self.document_grus[-1](inputs, batch.document_mask, words)  # (B, D, 2H)  D^(K)
         asked = self.query_grus[-1](query, batch.query_mask)  # (B, Q, 2H)  Q^(K)
         cloze = CLOZES[self.config.cloze](asked, batch)  # (B, 2H)  q_ℓ
@@ -109,9 +123,3 @@ class GatedAttentionReader(nn.Module):
             return ReaderOutput(log_probabilities)
         pointer = scores.masked_fill(~batch.document_mask, -torch.inf).softmax(dim=-1)  # (B, D)  s, eq. 7
         return ReaderOutput(log_probabilities, tuple(hop_attention), pointer)
-
-
-def in_query(batch: Batch) -> Tensor:
-    """Which document words are also in the query (qe-comm): (B, D)."""
-    same = batch.document.unsqueeze(2) == batch.query.unsqueeze(1)  # (B, D, Q)
-    return (same & batch.query_mask.unsqueeze(1)).any(dim=2)
