@@ -132,7 +132,12 @@ def test_both_layers_as_shares_of_the_same_peak():
 def test_the_bare_step_of_a_run_has_its_readers_loss_and_its_optimiser(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     table = load_table(PROJECT / "configs" / "memory.toml")
-    for setting in ("data.train=train.jsonl", "data.validation=train.jsonl", "data.vector_width=8", "train.clip=1e9"):
+    for setting in (
+        "data.train=train.jsonl",
+        "data.validation=train.jsonl",
+        "data.vector_width=8",
+        "train.clip_norm=1e9",
+    ):
         table = override(table, setting)
     write_jsonl(synthetic.corpus(64, seed=1), tmp_path / "train.jsonl")
     run = Experiment.from_table(table).run(tmp_path / "run")

@@ -29,7 +29,7 @@ from gareader.checkpoint import (
 )
 from gareader.errors import CheckpointError, GareaderError
 from gareader.examples import PLACEHOLDER, Example
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 from gareader.vocabulary import Alphabet, Vocabulary
 from readers.variants import VARIANTS
 
@@ -44,7 +44,7 @@ def made(seed=0, variant="gated-attention: default"):
     generator = torch.Generator().manual_seed(seed)
     alphabet = Alphabet.of([*WORDS, "ë"])
     table = torch.randn(len(WORDS), 8, generator=generator)
-    reader = kind.reader(config, Start(table, len(alphabet), generator=generator))
+    reader = kind.reader(config, Basis(table, len(alphabet), generator=generator))
     collator = Collator(WORDS, alphabet, width=8, seed=seed, pretrained=len(WORDS), characters=7)
     return Checkpoint(variant.partition(":")[0], reader, collator, {"accuracy": 0.5, "named": "Zoë"})
 
@@ -54,6 +54,14 @@ def folder(tmp_path):
     """A saved reader."""
     save(made(), tmp_path / "best")
     return tmp_path / "best"
+
+
+def test_a_reader_whose_settings_had_other_names(tmp_path):
+    save(made(variant="attentive: default"), tmp_path / "best")
+    settings = (tmp_path / "best" / SETTINGS).read_text()
+    assert '"init_std": 0.1' in settings
+    (tmp_path / "best" / SETTINGS).write_text(settings.replace('"init_std": 0.1', '"scale": 0.3'))
+    assert load(tmp_path / "best").reader.config.init_std == 0.3
 
 
 def output(found):

@@ -6,8 +6,22 @@ from typing import Annotated, Literal
 
 import pytest
 
-from gareader.config import Bounds, Count, Settings, choices, declared, from_table, in_words, load_table, override
+from gareader.config import (
+    FORMER,
+    Bounds,
+    Count,
+    Settings,
+    choices,
+    declared,
+    from_table,
+    in_words,
+    load_table,
+    override,
+    recorded,
+)
 from gareader.errors import ConfigError
+from gareader.readers import READERS
+from gareader.recipe import TrainConfig
 
 
 @dataclass(frozen=True)
@@ -84,6 +98,25 @@ def test_what_a_setting_may_be(name, words, all_of_them):
     expected = declared(Small)[name]
     assert in_words(expected) == words
     assert choices(expected) == all_of_them
+
+
+def test_a_setting_that_has_another_name_now():
+    message = r"^train\.slower is no setting; it is called train\.learning_rate_decay now$"
+    with pytest.raises(ConfigError, match=message):
+        from_table(TrainConfig, {"slower": 0.5}, "train")
+    before = {"slower": 0.8, "decay": True, "seed": 3}
+    assert recorded(before, "train") == {"learning_rate_decay": 0.8, "anneal": True, "seed": 3}
+    assert recorded(before, "data") == before
+    with pytest.raises(ConfigError, match=r"small\.scale is no setting; did you mean"):  # it is no setting of these
+        from_table(Small, {"size": 1, "scale": 0.5}, "small")
+
+
+@pytest.mark.parametrize("section", FORMER)
+def test_no_setting_has_a_name_that_another_had(section):
+    kinds = [TrainConfig] if section == "train" else [kind.config for kind in READERS.values()]
+    names = {name for kind in kinds for name in declared(kind)}
+    assert not FORMER[section].keys() & names
+    assert {*FORMER[section].values()} <= names
 
 
 def test_override():

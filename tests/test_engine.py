@@ -54,7 +54,7 @@ def test_compiled_equations_are_the_same(variant):
 
 
 def test_slices_for_which_nothing_is_left_are_left_out():
-    engine = Engine(*VARIANTS["gated-attention: default"][:1], torch.nn.Linear(1, 1), TrainConfig(accumulate=4))
+    engine = Engine(*VARIANTS["gated-attention: default"][:1], torch.nn.Linear(1, 1), TrainConfig(micro_batches=4))
     assert [part.tolist() for part in engine.slices(np.arange(2))] == [[0], [1]]
 
 
@@ -88,7 +88,7 @@ def test_no_compiler(monkeypatch):
     [
         ({"device": "gpu"}, "device = 'gpu' is not known"),
         ({"precision": "fp8"}, "precision = 'fp8' is not known"),
-        ({"accumulate": 0}, "accumulate = 0 is too small"),
+        ({"micro_batches": 0}, "micro_batches = 0 is too small"),
     ],
 )
 def test_settings_that_cannot_be(setting, message):

@@ -14,7 +14,7 @@ from gareader.examples import PLACEHOLDER, Example
 from gareader.predictor import Predictor
 from gareader.readers import READERS
 from gareader.readers.gated_attention_reader import GatedAttentionConfig, GatedAttentionReader
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 from gareader.shipping import slim, without_folders
 from gareader.vectors import word_table
 from gareader.vocabulary import Alphabet
@@ -42,7 +42,7 @@ def trained(vectors, **settings):
     alphabet = Alphabet.of(table.vocabulary)
     config = GatedAttentionConfig(hidden=6, **settings)
     generator = torch.Generator().manual_seed(1)
-    reader = GatedAttentionReader(config, Start(torch.from_numpy(table.matrix), len(alphabet), generator=generator))
+    reader = GatedAttentionReader(config, Basis(torch.from_numpy(table.matrix), len(alphabet), generator=generator))
     collator = Collator(table.vocabulary, alphabet, width=12, seed=3, pretrained=table.pretrained)
     return Checkpoint("gated-attention", reader, collator, {"settings": {"data": {"train": "/home/me/train.txt"}}})
 
@@ -92,7 +92,7 @@ def test_a_reader_whose_vectors_begin_smaller(vectors):
     alphabet = Alphabet.of(table.vocabulary)
     collator = Collator(table.vocabulary, alphabet, width=12, seed=3, pretrained=table.pretrained)
     config = READERS["attention-sum"].config(hidden=6, word_scale=0.058, update_words=False)
-    reader = READERS["attention-sum"].reader(config, Start(torch.from_numpy(table.matrix), len(alphabet)))
+    reader = READERS["attention-sum"].reader(config, Basis(torch.from_numpy(table.matrix), len(alphabet)))
     before = Checkpoint("attention-sum", reader.eval(), collator)
     after = slim(before, vectors)
     assert after.collator.row("Zebra") is not None
@@ -137,7 +137,7 @@ def test_a_reader_that_answers_with_words_keeps_them_all(vectors, name):
     kind = READERS[name]
     config = kind.config(hidden=6, update_words=False)
     reader = kind.reader(
-        config, Start(torch.from_numpy(table.matrix), len(alphabet), generator=torch.Generator().manual_seed(1))
+        config, Basis(torch.from_numpy(table.matrix), len(alphabet), generator=torch.Generator().manual_seed(1))
     )
     collator = Collator(table.vocabulary, alphabet, width=12, seed=3, pretrained=table.pretrained)
     before = Checkpoint(name, reader, collator)

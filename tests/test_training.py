@@ -96,7 +96,7 @@ def test_metrics_hold_what_was_measured(corpus, tmp_path):
 
 
 def test_an_average_follows_the_weights_and_is_what_is_kept(corpus, tmp_path):
-    run = experiment(corpus, average=0.9, max_epochs=1).run(tmp_path / "averaged")
+    run = experiment(corpus, ema=0.9, max_epochs=1).run(tmp_path / "averaged")
     seen = []
     update = run.update
 
@@ -129,7 +129,7 @@ def test_an_average_follows_the_weights_and_is_what_is_kept(corpus, tmp_path):
 
 
 def test_a_run_with_decay_ends_at_a_small_learning_rate(corpus, tmp_path):
-    experiment(corpus, decay=True, max_epochs=1, log_every=1).run(tmp_path / "run").train()
+    experiment(corpus, anneal=True, max_epochs=1, log_every=1).run(tmp_path / "run").train()
     rates = [line["learning_rate"] for line in metrics(tmp_path / "run") if "loss" in line]
     half = len(rates) // 2
     assert set(rates[: half + 1]) == {0.01}
@@ -144,10 +144,10 @@ def test_a_time_budget_ends_the_run_with_a_reader(corpus, tmp_path):
     assert load(tmp_path / "run" / BEST).notes["trained"]["step"] == 1
 
 
-@pytest.mark.parametrize("average", [None, 0.9])
+@pytest.mark.parametrize("ema", [None, 0.9])
 @pytest.mark.parametrize("stops", [[1], [3, 7], [7, 8, 20, 21], [19]])
-def test_stopped_and_resumed_is_the_same_to_the_bit(corpus, tmp_path, stops, average):
-    settings = experiment(corpus, average=average)
+def test_stopped_and_resumed_is_the_same_to_the_bit(corpus, tmp_path, stops, ema):
+    settings = experiment(corpus, ema=ema)
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     settings.run(whole).train()
     for number, step in enumerate(stops):
@@ -346,7 +346,7 @@ def test_a_fraction_is_chosen_by_the_seed():
     ("setting", "message"),
     [
         ({"fraction": 0}, "train.fraction = 0.0 is too small; use more than 0 and at most 1"),
-        ({"average": 1.0}, "train.average = 1.0 is too large; use more than 0 and less than 1"),
+        ({"ema": 1.0}, "train.ema = 1.0 is too large; use more than 0 and less than 1"),
         ({"batch_size": 0}, "train.batch_size = 0 is too small"),
         ({"learning_rate": -1.0}, "train.learning_rate = -1.0 is too small; use more than 0"),
         ({"max_minutes": 0}, "train.max_minutes = 0.0 is too small; use more than 0"),
@@ -367,6 +367,19 @@ def test_a_run_is_not_overwritten_nor_resumed_with_other_settings(corpus, tmp_pa
         experiment(corpus).run(folder)
     with pytest.raises(TrainingError, match=r"other settings \(reader.hidden, train.seed\)"):
         experiment(corpus, {"hidden": 8}, seed=5).run(folder, resume=True)
+
+
+def test_a_run_whose_settings_had_other_names_is_resumed(corpus, tmp_path):
+    folder = tmp_path / "run"
+    experiment(corpus, learning_rate_decay=0.7, ema=0.9).run(folder)
+    text = (folder / "settings.json").read_text()
+    assert '"learning_rate_decay": 0.7' in text
+    for now, then in (("learning_rate_decay", "slower"), ("ema", "average"), ("clip_norm", "clip")):
+        text = text.replace(f'"{now}"', f'"{then}"')
+    (folder / "settings.json").write_text(text)
+    assert experiment(corpus, learning_rate_decay=0.7, ema=0.9).run(folder, resume=True).position.step == 0
+    with pytest.raises(TrainingError, match=r"other settings \(train.ema, train.learning_rate_decay\)"):
+        experiment(corpus).run(folder, resume=True)
 
 
 class WithAnother(Group):

@@ -16,7 +16,7 @@ from torch import nn
 
 from gareader.anonymity import WAYS
 from gareader.batching import Collator
-from gareader.config import from_table
+from gareader.config import from_table, recorded
 from gareader.errors import CheckpointError, ConfigError, did_you_mean
 from gareader.packing import TABLE, pack, unpack
 from gareader.readers import READERS, new_reader
@@ -179,7 +179,7 @@ def _restored(folder: Path, settings: Mapping[str, Any]) -> Checkpoint:
         raise ConfigError(f"{len(vocabulary)} words of width {words['width']}, but a word table of {table}")
     if words.get("anonymity", WAYS[0]) not in WAYS or not 0 <= words.get("marks", 0) <= len(vocabulary):
         raise ConfigError(f"no way to hide candidates: {words.get('anonymity')!r} with {words.get('marks')} marks")
-    config = from_table(READERS[name].config, settings["settings"], "reader")
+    config = from_table(READERS[name].config, recorded(settings["settings"], "reader"), "reader")
     collator = Collator(vocabulary, alphabet, **words)
     reader = new_reader(name, config, weights[TABLE], collator)
     reader.load_state_dict(weights)

@@ -71,6 +71,34 @@ def declared(kind: type[Settings]) -> dict[str, Any]:
     return _TYPES[kind]
 
 
+FORMER = {
+    "train": {
+        "slower": "learning_rate_decay",
+        "steady": "constant_epochs",
+        "smoothing": "rho",
+        "clip": "clip_norm",
+        "clip_values": "clip_value",
+        "word_decay": "word_weight_decay",
+        "decay": "anneal",
+        "average": "ema",
+        "accumulate": "micro_batches",
+    },
+    "reader": {
+        "scale": "init_std",
+        "bound": "init_bound",
+        "attention": "attention_hidden",
+        "inference": "inference_hidden",
+    },
+}
+"""What settings are called now that had other names before the first release: runs and readers of then have those."""
+
+
+def recorded(settings: Mapping[str, Any], section: str) -> Table:
+    """Settings that were written down by a run or with a reader, under the names that they have now."""
+    former = FORMER.get(section, {})
+    return {former.get(key, key): value for key, value in settings.items()}
+
+
 Kind = TypeVar("Kind", bound=Settings)
 
 
@@ -79,7 +107,9 @@ def from_table(kind: type[Kind], table: Mapping[str, Any], section: str) -> Kind
     types = declared(kind)
     for key in table:
         if key not in types:
-            raise ConfigError(f"{section}.{key} is no setting; {did_you_mean(key, types)}")
+            now = FORMER.get(section, {}).get(key)
+            way_out = f"it is called {section}.{now} now" if now in types else did_you_mean(key, types)
+            raise ConfigError(f"{section}.{key} is no setting; {way_out}")
     for field in fields(kind):
         if field.name not in table and field.default is MISSING and field.default_factory is MISSING:
             raise ConfigError(f"{section}.{field.name} is missing; add it to [{section}]")

@@ -81,7 +81,7 @@ class Engine:
         It is never empty: a process for which nothing is left takes one that counts for nothing.
         """
         mine = members[self.group.rank :: self.group.size]
-        found = [mine[start :: self.config.accumulate] for start in range(self.config.accumulate)]
+        found = [mine[start :: self.config.micro_batches] for start in range(self.config.micro_batches)]
         return [part for part in found if len(part)] or [members[:1]]
 
     def gradients(self, batches: list[Batch], questions: int, step: int) -> Measured:
@@ -110,7 +110,7 @@ class Engine:
 
     def output(self, batch: Batch, step: int, number: int) -> Any:
         """What the reader says while it learns; what dropout drops depends on the seed, the update and the slice."""
-        place = self.group.rank * self.config.accumulate + number
+        place = self.group.rank * self.config.micro_batches + number
         with torch.random.fork_rng(devices=[self.device] if self.device.type == "cuda" else []):
             torch.manual_seed(((self.config.seed << 32) + step + place * _SEEDS_APART) % 2**64)
             with torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.precision == "bf16"):

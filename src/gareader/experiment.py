@@ -16,7 +16,7 @@ from gareader import checkpoint, pretrained
 from gareader.anonymity import Way, mark
 from gareader.batching import SPECIAL_WORDS, Collator
 from gareader.checkpoint import Checkpoint
-from gareader.config import Count, Positive, Settings, Table, declared, from_table
+from gareader.config import Count, Positive, Settings, Table, declared, from_table, recorded
 from gareader.distributed import ALONE, Group
 from gareader.engine import chosen_device
 from gareader.errors import ConfigError, TrainingError, did_you_mean
@@ -75,6 +75,11 @@ class Experiment:
             from_table(kinds["reader"], settings, "reader"),
             from_table(TrainConfig, table.get("train", {}), "train"),
         )
+
+    @classmethod
+    def recorded(cls, table: Table) -> "Experiment":
+        """From the tables that an earlier run wrote down: a setting that did not exist then has its default."""
+        return cls.from_table({section: recorded(settings, section) for section, settings in table.items()})
 
     def table(self) -> Table:
         """All settings, defaults included, as `from_table` takes them; what is not set is left out."""
@@ -162,9 +167,8 @@ class Experiment:
         file, settings = folder / SETTINGS, self.table()
         if resume:
             try:
-                # read as settings, so that one that did not exist when the run began has its default
-                before = Experiment.from_table(json.loads(file.read_text(encoding="utf-8"))).table()
-            except (OSError, ValueError):
+                before = Experiment.recorded(json.loads(file.read_text(encoding="utf-8"))).table()
+            except (OSError, ValueError, AttributeError):
                 raise TrainingError(f"{folder}: there is no run to resume here; begin it without --resume") from None
             if before != settings:
                 changed = sorted(

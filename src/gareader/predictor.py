@@ -16,7 +16,7 @@ from gareader.errors import QuestionError
 from gareader.examples import Attention, Example, Prediction
 from gareader.pretrained import DEFAULT, folder
 from gareader.readers.gated_attention_reader import GatedAttentionConfig, GatedAttentionReader
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 from gareader.text import propose_candidates, query_words, tokenise
 from gareader.vocabulary import Alphabet, Vocabulary
 
@@ -124,6 +124,6 @@ def untrained(config: GatedAttentionConfig | None = None, *, seed: int = 0) -> P
     """A Gated-Attention Reader with random weights and an empty vocabulary: it runs, but knows nothing."""
     alphabet = Alphabet.of(["abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"])
     width = 100
-    start = Start(torch.empty(0, width), len(alphabet), generator=torch.Generator().manual_seed(seed))
-    reader = GatedAttentionReader(config or GatedAttentionConfig(), start)
+    basis = Basis(torch.empty(0, width), len(alphabet), generator=torch.Generator().manual_seed(seed))
+    reader = GatedAttentionReader(config or GatedAttentionConfig(), basis)
     return Predictor(reader, Collator(Vocabulary(()), alphabet, width=width, seed=seed))

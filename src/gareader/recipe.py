@@ -16,9 +16,9 @@ OPTIMISERS: dict[Optimiser, Callable[["TrainConfig", Any], torch.optim.Optimizer
     "adam": lambda recipe, groups: torch.optim.Adam(groups, lr=recipe.learning_rate, fused=True),
     "sgd": lambda recipe, groups: torch.optim.SGD(groups, lr=recipe.learning_rate, momentum=recipe.momentum),
     "rmsprop": lambda recipe, groups: torch.optim.RMSprop(
-        groups, lr=recipe.learning_rate, alpha=recipe.smoothing, momentum=recipe.momentum
+        groups, lr=recipe.learning_rate, alpha=recipe.rho, momentum=recipe.momentum
     ),
-    "adadelta": lambda recipe, groups: torch.optim.Adadelta(groups, lr=recipe.learning_rate, rho=recipe.smoothing),
+    "adadelta": lambda recipe, groups: torch.optim.Adadelta(groups, lr=recipe.learning_rate, rho=recipe.rho),
 }
 """By the names that `train.optimiser` takes."""
 
@@ -35,30 +35,30 @@ class TrainConfig(Settings):
     """The rule of the updates."""
     learning_rate: Positive = 5e-4
     """In the first epochs."""
-    slower: Positive = 0.5
-    """What the learning rate is multiplied by at the start of every epoch after the first `steady` ones."""
-    steady: Count = 2
+    learning_rate_decay: Positive = 0.5
+    """What the learning rate is multiplied by at the start of every epoch after the first `constant_epochs`."""
+    constant_epochs: Count = 2
     """Epochs at the full learning rate."""
     momentum: NonNegative = 0.0
     """Of sgd and rmsprop."""
-    smoothing: Annotated[float, Bounds(above=0, below=1)] = 0.95
-    """Weight of the past in rmsprop's and adadelta's mean of squared gradients."""
-    clip: Positive = 10.0
-    """The largest norm of a gradient; a longer one is shortened to it."""
-    clip_values: Positive | None = None
-    """Instead of the norm, the largest size of a single component."""
-    word_decay: NonNegative = 0.0
-    """Weight of the word vectors' squares in the loss, where they are trained."""
+    rho: Annotated[float, Bounds(above=0, below=1)] = 0.95
+    """Decay of the mean of squared gradients in rmsprop and adadelta."""
+    clip_norm: Positive = 10.0
+    """The largest norm of a gradient; a longer one is scaled down to it."""
+    clip_value: Positive | None = None
+    """Instead of the norm, the largest size of a gradient's single component."""
+    word_weight_decay: NonNegative = 0.0
+    """L2 penalty on the word vectors, where they are trained: the weight of their squares in the loss."""
     max_epochs: Count = 10
     """At most."""
     patience: Count = 1
     """Training stops after so many epochs without a new best validation accuracy."""
     max_minutes: Positive | None = None
     """A time budget: the learning rate falls to zero over its second half, or that of max_epochs if they end first."""
-    decay: bool = False
-    """Whether the learning rate falls to zero over the second half of all updates of max_epochs."""
-    average: Annotated[float, Bounds(above=0, below=1)] | None = None
-    """Weight of the past in a running average of the weights, such as 0.999: that reader is validated and kept."""
+    anneal: bool = False
+    """Whether the learning rate falls linearly to zero over the second half of all updates of max_epochs."""
+    ema: Annotated[float, Bounds(above=0, below=1)] | None = None
+    """Decay of an exponential moving average of the weights, such as 0.999: that reader is validated and kept."""
     start: str | None = None
     """A trained reader, by name or folder, whose weights are the first ones; random ones if not given."""
     fresh_names: Annotated[float, Bounds(least=0, most=1)] = 0.0
@@ -71,8 +71,8 @@ class TrainConfig(Settings):
     """Validate on this many questions, chosen by the seed; on all if not given."""
     log_every: Count = 50
     """Updates between two lines of metrics."""
-    accumulate: Count = 1
-    """Slices in which a process computes its part of a batch, one after the other: less memory, the same update."""
+    micro_batches: Count = 1
+    """Slices of a process's part of a batch, whose gradients are accumulated: less memory, the same update."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """cpu, cuda, or auto: a GPU if there is one; of several processes on a machine each takes its own."""
     precision: Literal["float32", "bf16"] = "float32"
@@ -84,8 +84,8 @@ class TrainConfig(Settings):
 
     def rate(self, epoch: int, share: float) -> float:
         """The learning rate in this epoch, counted from 0, when so much of the run is done."""
-        rate = self.learning_rate * self.slower ** max(0, epoch + 1 - self.steady)
-        if self.decay or self.max_minutes is not None:
+        rate = self.learning_rate * self.learning_rate_decay ** max(0, epoch + 1 - self.constant_epochs)
+        if self.anneal or self.max_minutes is not None:
             rate = min(rate, 2 * self.learning_rate * (1 - share))
         return rate
 
@@ -93,14 +93,14 @@ class TrainConfig(Settings):
         """The optimiser of these weights."""
         groups: list[dict[str, Any]] = [
             {"params": [weight for name, weight in weights.items() if name != TABLE]},
-            {"params": [weights[TABLE]] if TABLE in weights else [], "weight_decay": 2 * self.word_decay},
+            {"params": [weights[TABLE]] if TABLE in weights else [], "weight_decay": 2 * self.word_weight_decay},
         ]
         return OPTIMISERS[self.optimiser](self, [group for group in groups if group["params"]])
 
     def clipped(self, weights: Mapping[str, nn.Parameter]) -> Tensor:
         """Shorten the gradients, and return the norm they had."""
-        if self.clip_values is None:
-            return nn.utils.clip_grad_norm_(weights.values(), self.clip)
+        if self.clip_value is None:
+            return nn.utils.clip_grad_norm_(weights.values(), self.clip_norm)
         norm = nn.utils.get_total_norm(weight.grad for weight in weights.values() if weight.grad is not None)
-        nn.utils.clip_grad_value_(weights.values(), self.clip_values)
+        nn.utils.clip_grad_value_(weights.values(), self.clip_value)
         return norm

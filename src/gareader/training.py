@@ -89,7 +89,7 @@ class Run:
         self.engine = Engine(READERS[checkpoint.name], self.reader, config, group)
         self.weights = {name: p for name, p in self.reader.named_parameters() if p.requires_grad}
         self.optimiser = config.optimiser_of(self.weights)
-        self.averages = {} if config.average is None else {name: w.detach().clone() for name, w in self.weights.items()}
+        self.averages = {} if config.ema is None else {name: w.detach().clone() for name, w in self.weights.items()}
         self.position = Position()
         self.window: list[dict[str, float]] = []  # what was measured since the last line of metrics
 
@@ -183,8 +183,8 @@ class Run:
 
     def follow(self) -> None:
         """Move the averages a little towards the weights; at first quickly, so that the first weights are forgotten."""
-        if self.config.average is not None:
-            past = min(self.config.average, (1 + self.position.step) / (10 + self.position.step))
+        if self.config.ema is not None:
+            past = min(self.config.ema, (1 + self.position.step) / (10 + self.position.step))
             for name, weight in self.weights.items():
                 self.averages[name].lerp_(weight.detach(), 1 - past)
 

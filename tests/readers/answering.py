@@ -6,7 +6,7 @@ import torch
 from gareader.batching import Collator
 from gareader.examples import Example
 from gareader.readers import READERS
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 from gareader.vectors import random_vector
 from gareader.vocabulary import Alphabet, Vocabulary
 from reference import softmax
@@ -30,7 +30,7 @@ def build(name, **settings):
     generator = torch.Generator().manual_seed(1)
     words = torch.randn(len(KNOWN), WIDTH, dtype=torch.float64, generator=generator)
     config = READERS[name].config(**{"hidden": 4, "dropout": 0.0, **settings})
-    reader = READERS[name].reader(config, Start(words, 30, generator=generator)).double()
+    reader = READERS[name].reader(config, Basis(words, 30, generator=generator)).double()
     for parameter in reader.parameters():
         if parameter.requires_grad:
             torch.nn.init.normal_(parameter, 0, 0.7, generator=generator)

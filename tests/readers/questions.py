@@ -5,7 +5,7 @@ import torch
 
 from gareader.batching import Collator
 from gareader.examples import Example
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 from gareader.vectors import random_vector
 from gareader.vocabulary import Alphabet, Vocabulary
 
@@ -27,7 +27,7 @@ def build(reader_class, config, spread=0.7):
     """The reader in float64, and its collator."""
     generator = torch.Generator().manual_seed(1)
     words = torch.randn(len(KNOWN), WIDTH, dtype=torch.float64, generator=generator)
-    reader = reader_class(config, Start(words, generator=generator)).double()
+    reader = reader_class(config, Basis(words, generator=generator)).double()
     for parameter in reader.parameters():  # far from the small initial values, so that every term counts
         torch.nn.init.normal_(parameter, 0, spread, generator=generator)
     return reader.eval(), Collator(Vocabulary(KNOWN), Alphabet.of(KNOWN), width=WIDTH, seed=SEED)

@@ -8,7 +8,7 @@ import reference
 from gareader.errors import ConfigError
 from gareader.readers.aoa_reader import AoAConfig, AoAReader
 from gareader.readers.output import mass_loss
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 from readers.questions import (
     QUESTIONS,
     assert_points,
@@ -88,7 +88,7 @@ def test_attention_comes_on_request_only():
 
 def test_first_weights():
     generator = torch.Generator().manual_seed(0)
-    reader = AoAReader(AoAConfig(hidden=24), Start(torch.randn(5000, 24, generator=generator)))
+    reader = AoAReader(AoAConfig(hidden=24), Basis(torch.randn(5000, 24, generator=generator)))
     assert reader.embed.words.std().item() == pytest.approx(0.05 / 3**0.5, rel=0.02)  # that of uniform ±0.05
     for weight in (reader.document_gru.input_weight, reader.query_gru.recurrent_weight):
         for matrix in (weight[0, :, :24], weight[1, :, 48:]):

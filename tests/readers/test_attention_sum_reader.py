@@ -9,7 +9,7 @@ from gareader.errors import ConfigError
 from gareader.readers.attention_sum_reader import AttentionSumConfig, AttentionSumReader
 from gareader.readers.gated_attention_reader import GatedAttentionConfig, GatedAttentionReader
 from gareader.readers.output import answer_loss, mass_loss
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 from readers.questions import QUESTIONS, assert_points, build, gradients_are_right, vectors, wrapped
 
 SCALE = 0.6
@@ -49,7 +49,7 @@ def test_the_loss_counts_attention_that_falls_on_no_candidate():
 
 def gated(config, reader):
     """A Gated-Attention Reader of one hop with the weights of an Attention Sum Reader."""
-    other = GatedAttentionReader(config, Start(reader.embed.words.detach())).double().eval()
+    other = GatedAttentionReader(config, Basis(reader.embed.words.detach())).double().eval()
     other.document_grus[0].load_state_dict(reader.document_gru.state_dict())
     other.query_grus[0].load_state_dict(reader.query_gru.state_dict())
     return other
@@ -69,7 +69,7 @@ def test_is_a_gated_attention_reader_of_one_hop():
 
 def test_first_weights():
     generator = torch.Generator().manual_seed(0)
-    reader = AttentionSumReader(AttentionSumConfig(), Start(torch.randn(500, 256, generator=generator)))
+    reader = AttentionSumReader(AttentionSumConfig(), Basis(torch.randn(500, 256, generator=generator)))
     assert reader.embed.words.std().item() == pytest.approx(0.1 / 3**0.5, rel=0.02)  # that of uniform ±0.1
     assert reader.document_gru.input_weight.shape == (2, 256, 384)
     assert reader.document_gru.input_weight.std().item() == pytest.approx(0.1, rel=0.02)

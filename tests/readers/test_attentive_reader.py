@@ -7,7 +7,7 @@ import torch
 from gareader.errors import ConfigError
 from gareader.readers.attentive_reader import AttentiveConfig, AttentiveReader
 from gareader.readers.output import answer_loss
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 from readers.answering import QUESTIONS, answer, arrays, assert_answers, build, gradients_are_right, vectors, wrapped
 from reference import sigmoid, softmax
 
@@ -46,7 +46,7 @@ def read(reader, document, query, candidates):
 
 
 def test_equals_the_paper():
-    reader, collator = build("attentive", attention=3)
+    reader, collator = build("attentive", attention_hidden=3)
     output = reader(collator(QUESTIONS), attention=True)
     assert output.hop_attention == ()
     for b, question in enumerate(QUESTIONS):
@@ -58,7 +58,7 @@ def test_equals_the_paper():
 
 
 def test_gradients_of_the_whole_reader():
-    reader, collator = build("attentive", hidden=2, attention=3)
+    reader, collator = build("attentive", hidden=2, attention_hidden=3)
     assert gradients_are_right(reader, collator(QUESTIONS), answer_loss)
 
 
@@ -82,7 +82,7 @@ def test_dropout_falls_on_the_states():
 
 def test_first_weights():
     words = torch.zeros(100, 50)
-    reader = AttentiveReader(AttentiveConfig(scale=0.3), Start(words, 0, generator=torch.Generator().manual_seed(0)))
+    reader = AttentiveReader(AttentiveConfig(init_std=0.3), Basis(words, 0, generator=torch.Generator().manual_seed(0)))
     assert reader.y_m.shape == (512, 100)
     assert reader.answer.weight.shape == (101, 512)
     for weight in (reader.y_m, reader.u_g, reader.answer.weight, reader.query_lstm.lstm.weight_hh_l0):
@@ -93,9 +93,9 @@ def test_first_weights():
     ("setting", "message"),
     [
         ({"hidden": 0}, "hidden = 0 is too small; use 1 or more"),
-        ({"attention": 0}, "attention = 0 is too small; use 1 or more"),
+        ({"attention_hidden": 0}, "attention_hidden = 0 is too small; use 1 or more"),
         ({"dropout": 1.0}, "dropout = 1.0 is too large; use 0 or more and less than 1"),
-        ({"scale": 0.0}, "scale = 0.0 is too small; use more than 0"),
+        ({"init_std": 0.0}, "init_std = 0.0 is too small; use more than 0"),
     ],
 )
 def test_impossible_settings(setting, message):

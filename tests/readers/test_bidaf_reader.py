@@ -11,7 +11,7 @@ from gareader.errors import ConfigError
 from gareader.examples import Example
 from gareader.readers.bidaf_reader import BiDAFConfig, BiDAFReader, windows
 from gareader.readers.output import answer_loss
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 from gareader.vectors import random_vector
 from gareader.vocabulary import Alphabet, Vocabulary
 from reference import sigmoid, softmax
@@ -35,7 +35,7 @@ def build(config=CONFIG):
     generator = torch.Generator().manual_seed(1)
     words = torch.randn(len(KNOWN), WIDTH, dtype=torch.float64, generator=generator)
     alphabet = Alphabet.of(KNOWN)
-    reader = BiDAFReader(config, Start(words, len(alphabet), generator=generator)).double()
+    reader = BiDAFReader(config, Basis(words, len(alphabet), generator=generator)).double()
     for parameter in reader.parameters():  # far from the small initial values, so that every term counts
         torch.nn.init.normal_(parameter, 0, 0.3, generator=generator)
     return reader.eval(), Collator(Vocabulary(KNOWN), alphabet, width=WIDTH, seed=SEED)
@@ -195,7 +195,7 @@ def test_what_dropout_falls_on():
 
 def test_first_weights():
     """N(0, 0.1) for LSTMs and characters, Glorot's uniform for the other matrices, zero for biases."""
-    reader = BiDAFReader(BiDAFConfig(), Start(torch.zeros(1, 100), 50, generator=torch.Generator().manual_seed(0)))
+    reader = BiDAFReader(BiDAFConfig(), Basis(torch.zeros(1, 100), 50, generator=torch.Generator().manual_seed(0)))
     fans = {
         "characters.weight": 5 * (8 + 100),
         "highway.0.weight": 200 + 200,
@@ -215,7 +215,7 @@ def test_first_weights():
 
 
 def test_sizes_of_the_paper():
-    reader = BiDAFReader(BiDAFConfig(), Start(torch.zeros(1, 100), 50, generator=torch.Generator().manual_seed(0)))
+    reader = BiDAFReader(BiDAFConfig(), Basis(torch.zeros(1, 100), 50, generator=torch.Generator().manual_seed(0)))
     assert reader.characters.table.shape == (50, 8)
     assert reader.characters.weight.shape == (100, 8, 5)
     assert reader.encode.lstm.weight_ih_l0.shape == (400, 200)

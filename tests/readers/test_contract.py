@@ -12,7 +12,7 @@ import synthetic
 from gareader.batching import SPECIAL_WORDS, Collator
 from gareader.examples import PLACEHOLDER, Example
 from gareader.readers import READERS
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 from gareader.vocabulary import Alphabet, Vocabulary
 from readers.variants import CHANGES, LEARNING, VARIANTS
 
@@ -26,7 +26,7 @@ every_variant = pytest.mark.parametrize(("kind", "config"), VARIANTS.values(), i
 def build(kind, config, seed=0, dtype=torch.float64):
     generator = torch.Generator().manual_seed(seed)
     words = torch.randn(len(VOCABULARY), 16, generator=generator)
-    return kind.reader(config, Start(words, len(ALPHABET), generator=generator)).to(dtype)
+    return kind.reader(config, Basis(words, len(ALPHABET), generator=generator)).to(dtype)
 
 
 def answers(reader, examples):

@@ -7,7 +7,7 @@ import torch
 from gareader.errors import ConfigError
 from gareader.readers.deep_lstm_reader import DeepLSTMConfig, DeepLSTMReader
 from gareader.readers.output import answer_loss
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 from readers.answering import QUESTIONS, answer, arrays, assert_answers, build, gradients_are_right, vectors, wrapped
 from reference import sigmoid
 
@@ -96,7 +96,7 @@ def test_dropout_leaves_the_recurrence_alone():
 
 def test_first_weights():
     words = torch.zeros(100, 200)
-    reader = DeepLSTMReader(DeepLSTMConfig(), Start(words, 0, generator=torch.Generator().manual_seed(0)))
+    reader = DeepLSTMReader(DeepLSTMConfig(), Basis(words, 0, generator=torch.Generator().manual_seed(0)))
     assert reader.answer.weight.shape == (101, 512)
     assert reader.delimiter.std().item() == pytest.approx(1, rel=0.2)
     for layer in reader.layers:
@@ -113,7 +113,7 @@ def test_first_weights():
         ({"hidden": 0}, "hidden = 0 is too small; use 1 or more"),
         ({"layers": 0}, "layers = 0 is too small; use 1 or more"),
         ({"dropout": 1.0}, "dropout = 1.0 is too large; use 0 or more and less than 1"),
-        ({"scale": 0.0}, "scale = 0.0 is too small; use more than 0"),
+        ({"init_std": 0.0}, "init_std = 0.0 is too small; use more than 0"),
     ],
 )
 def test_impossible_settings(setting, message):

@@ -13,7 +13,7 @@ from gareader.examples import Example
 from gareader.readers import der_reader
 from gareader.readers.der_reader import DERConfig, DERReader
 from gareader.readers.output import answer_loss
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 from gareader.vectors import random_vector
 from gareader.vocabulary import Alphabet, Vocabulary
 
@@ -35,7 +35,7 @@ SMALL = DERConfig(hidden=3, dropout=0.0, word_scale=SCALE)
 def build(config=SMALL, **collator):
     generator = torch.Generator().manual_seed(1)
     words = torch.randn(len(KNOWN), E, dtype=torch.float64, generator=generator)
-    reader = DERReader(config, Start(words, 1, generator=generator)).double()
+    reader = DERReader(config, Basis(words, 1, generator=generator)).double()
     for parameter in reader.parameters():  # far from the small initial values, so that every term counts
         if parameter.requires_grad:
             torch.nn.init.normal_(parameter, 0, 0.6, generator=generator)
@@ -211,7 +211,7 @@ def test_document_and_query_mention_the_same_where_candidates_hide(monkeypatch):
 
 def test_first_weights():
     generator = torch.Generator().manual_seed(0)
-    reader = DERReader(DERConfig(hidden=100), Start(torch.randn(500, 20, generator=generator), 0, generator=generator))
+    reader = DERReader(DERConfig(hidden=100), Basis(torch.randn(500, 20, generator=generator), 0, generator=generator))
     assert reader.embed.words.std().item() == pytest.approx(0.05 / 3**0.5, rel=0.02)  # that of uniform ±0.05
     for layer in (reader.sentence_lstm, reader.query_lstm):
         for name, weight in layer.lstm.named_parameters():

@@ -12,7 +12,7 @@ from gareader.errors import ConfigError
 from gareader.examples import Example
 from gareader.readers.epireader_reader import EpiReader, EpiReaderConfig, epireader_loss, ranks
 from gareader.readers.output import ReaderOutput, mass_loss
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 from gareader.vectors import random_vector
 from gareader.vocabulary import Alphabet, Vocabulary
 
@@ -34,7 +34,7 @@ SMALL = EpiReaderConfig(hidden=3, extracted=3, filters=4, sentence_states=3, wor
 def build(config=SMALL, seed=1):
     generator = torch.Generator().manual_seed(seed)
     words = torch.randn(len(KNOWN), E, dtype=torch.float64, generator=generator)
-    reader = EpiReader(config, Start(words, 1, generator=generator)).double()
+    reader = EpiReader(config, Basis(words, 1, generator=generator)).double()
     for parameter in reader.parameters():  # far from the small initial values, so that every term counts
         torch.nn.init.normal_(parameter, 0, 0.6, generator=generator)
     return reader, Collator(Vocabulary(KNOWN), Alphabet.of(KNOWN), width=E, seed=SEED)
@@ -211,7 +211,7 @@ def test_first_weights():
     """Of the filters over sentences both parts have the bound of the whole."""
     generator = torch.Generator().manual_seed(0)
     words, F, N = torch.randn(500, 20, generator=generator), 32, 24
-    reader = EpiReader(EpiReaderConfig(filters=F, sentence_states=N), Start(words, 0, generator=generator))
+    reader = EpiReader(EpiReaderConfig(filters=F, sentence_states=N), Basis(words, 0, generator=generator))
     assert reader.embed.words.std().item() == pytest.approx(0.05 / 3**0.5, rel=0.02)  # that of uniform ±0.05
     fans = {
         "sentence_filters": 3 * (20 + 2) + F,

@@ -13,7 +13,7 @@ from gareader.errors import ConfigError
 from gareader.examples import Example
 from gareader.nn.token_features import ROWS, in_query, mentions
 from gareader.readers.gated_attention_reader import GatedAttentionConfig, GatedAttentionReader
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 from gareader.vectors import random_vector
 from gareader.vocabulary import Alphabet, Vocabulary
 from readers.variants import VARIANTS
@@ -36,7 +36,7 @@ def build(config):
     generator = torch.Generator().manual_seed(1)
     words = torch.randn(len(KNOWN), WIDTH, dtype=torch.float64, generator=generator)
     alphabet = Alphabet.of(KNOWN)
-    reader = GatedAttentionReader(config, Start(words, len(alphabet), generator=generator)).double()
+    reader = GatedAttentionReader(config, Basis(words, len(alphabet), generator=generator)).double()
     for parameter in reader.parameters():  # far from the small initial values, so that every term counts
         torch.nn.init.normal_(parameter, 0, 0.7, generator=generator)
     return reader.eval(), Collator(Vocabulary(KNOWN), alphabet, width=WIDTH, seed=SEED)
@@ -165,7 +165,7 @@ def test_dropout_falls_on_the_gated_attention_only():
 
 def test_initial_tables():
     reader = GatedAttentionReader(
-        GatedAttentionConfig(), Start(torch.zeros(1, 100), 1000, generator=torch.Generator().manual_seed(0))
+        GatedAttentionConfig(), Basis(torch.zeros(1, 100), 1000, generator=torch.Generator().manual_seed(0))
     )
     letters = reader.embed.characters
     assert letters.table.shape == (1000, 25)

@@ -9,7 +9,7 @@ from gareader.anonymity import mark
 from gareader.batching import SPECIAL_WORDS, Collator
 from gareader.examples import PLACEHOLDER, Example
 from gareader.readers import READERS, new_reader
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 from gareader.vocabulary import Alphabet, Vocabulary
 
 MARKS = 6
@@ -42,7 +42,7 @@ OTHER = replace(
 def probabilities(name, example, anonymity, draw=0):
     generator = torch.Generator().manual_seed(0)
     words = torch.randn(len(VOCABULARY), 8, generator=generator)
-    reader = READERS[name].reader(READERS[name].config(hidden=8), Start(words, len(ALPHABET), generator=generator))
+    reader = READERS[name].reader(READERS[name].config(hidden=8), Basis(words, len(ALPHABET), generator=generator))
     collate = Collator(VOCABULARY, ALPHABET, width=8, seed=1, anonymity=anonymity, marks=MARKS)
     with torch.no_grad():
         return reader.eval()(collate([example], draw)).log_probabilities[0]
@@ -86,7 +86,7 @@ def test_rows_for_other_words_than_marks_would_change_nothing(name):
     torch.manual_seed(0)
     words, config = torch.randn(len(VOCABULARY), 8), READERS[name].config(hidden=8)
     collator = Collator(VOCABULARY, ALPHABET, width=8, seed=1, anonymity="permuted", marks=MARKS)
-    few, all_ = new_reader(name, config, words, collator), READERS[name].reader(config, Start(words, len(ALPHABET)))
+    few, all_ = new_reader(name, config, words, collator), READERS[name].reader(config, Basis(words, len(ALPHABET)))
     state = all_.state_dict()
     few.load_state_dict({**state, "answer.weight": state["answer.weight"][[*collator.answers, -1]]})
     batch = collator([QUESTION])

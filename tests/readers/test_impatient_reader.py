@@ -7,7 +7,7 @@ import torch
 from gareader.errors import ConfigError
 from gareader.readers.impatient_reader import ImpatientConfig, ImpatientReader
 from gareader.readers.output import answer_loss
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 from readers.answering import QUESTIONS, answer, arrays, assert_answers, build, gradients_are_right, vectors, wrapped
 from reference import sigmoid, softmax
 
@@ -49,7 +49,7 @@ def read(reader, document, query, candidates):
 
 
 def test_equals_the_paper():
-    reader, collator = build("impatient", attention=3)
+    reader, collator = build("impatient", attention_hidden=3)
     output = reader(collator(QUESTIONS), attention=True)
     (hop,) = output.hop_attention
     for b, question in enumerate(QUESTIONS):
@@ -63,7 +63,7 @@ def test_equals_the_paper():
 
 
 def test_gradients_of_the_whole_reader():
-    reader, collator = build("impatient", hidden=2, attention=3)
+    reader, collator = build("impatient", hidden=2, attention_hidden=3)
     assert gradients_are_right(reader, collator(QUESTIONS), answer_loss)
 
 
@@ -109,7 +109,7 @@ def test_dropout_falls_on_the_states():
 
 def test_first_weights():
     words = torch.randn(100, 50, generator=torch.Generator().manual_seed(1))
-    reader = ImpatientReader(ImpatientConfig(scale=0.3), Start(words, 0, generator=torch.Generator().manual_seed(0)))
+    reader = ImpatientReader(ImpatientConfig(init_std=0.3), Basis(words, 0, generator=torch.Generator().manual_seed(0)))
     assert reader.embed.words.equal(words)
     assert reader.r_0.shape == (512,)
     assert reader.answer.weight.shape == (101, 512)
@@ -125,9 +125,9 @@ def test_first_weights():
     ("setting", "message"),
     [
         ({"hidden": 0}, "hidden = 0 is too small; use 1 or more"),
-        ({"attention": 0}, "attention = 0 is too small; use 1 or more"),
+        ({"attention_hidden": 0}, "attention_hidden = 0 is too small; use 1 or more"),
         ({"dropout": -0.1}, "dropout = -0.1 is too small; use 0 or more and less than 1"),
-        ({"scale": -1.0}, "scale = -1.0 is too small; use more than 0"),
+        ({"init_std": -1.0}, "init_std = -1.0 is too small; use more than 0"),
     ],
 )
 def test_impossible_settings(setting, message):

@@ -8,7 +8,7 @@ import reference
 from gareader.errors import ConfigError
 from gareader.readers.iterative_reader import IterativeConfig, IterativeReader
 from gareader.readers.output import mass_loss
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 from readers.questions import QUESTIONS, WIDTH, assert_points, build, gradients_are_right, numbers, vectors, wrapped
 
 SCALE = 0.6
@@ -27,7 +27,7 @@ def attention(reader, question):
         for name, stacked in parts.items()
         for gate, part in zip("rzh", np.split(numbers(stacked), 3, axis=-1), strict=True)
     }
-    s = np.zeros(reader.config.inference)
+    s = np.zeros(reader.config.inference_hidden)
     for _ in range(reader.config.glimpses):
         wanted = A_q @ s + a_q
         q_i = reference.softmax(np.array([q @ wanted for q in q_tilde]))
@@ -43,7 +43,7 @@ def attention(reader, question):
 
 @pytest.mark.parametrize("glimpses", [2, 3, 8])
 def test_equals_the_paper(glimpses):
-    config = IterativeConfig(glimpses=glimpses, hidden=3, inference=4, dropout=0.0, word_scale=SCALE)
+    config = IterativeConfig(glimpses=glimpses, hidden=3, inference_hidden=4, dropout=0.0, word_scale=SCALE)
     reader, collator = build(IterativeReader, config)
     output = reader(collator(QUESTIONS), attention=True)
     assert output.hop_attention == ()
@@ -52,13 +52,13 @@ def test_equals_the_paper(glimpses):
 
 
 def test_gradients():
-    reader, collator = build(IterativeReader, IterativeConfig(glimpses=3, hidden=2, inference=3, dropout=0.0))
+    reader, collator = build(IterativeReader, IterativeConfig(glimpses=3, hidden=2, inference_hidden=3, dropout=0.0))
     assert gradients_are_right(reader, collator(QUESTIONS), mass_loss)
 
 
 def test_what_dropout_falls_on():
     """The tokens, what goes into both attentions of every glimpse, and what goes into the gates."""
-    config = IterativeConfig(glimpses=3, hidden=3, inference=4, dropout=0.5)
+    config = IterativeConfig(glimpses=3, hidden=3, inference_hidden=4, dropout=0.5)
     reader, collator = build(IterativeReader, config)
     widths = []
     reader.dropout.register_forward_hook(lambda layer, values, result: widths.append(values[0].shape[-1]))
@@ -69,7 +69,7 @@ def test_what_dropout_falls_on():
 
 def test_first_weights():
     generator = torch.Generator().manual_seed(0)
-    reader = IterativeReader(IterativeConfig(), Start(torch.randn(200, 384, generator=generator)))
+    reader = IterativeReader(IterativeConfig(), Basis(torch.randn(200, 384, generator=generator)))
     assert reader.document_gru.input_weight.shape == (2, 384, 384)
     assert reader.query_look.weight.shape == (256, 512)
     assert reader.document_look.weight.shape == (256, 768)
@@ -85,7 +85,7 @@ def test_first_weights():
     [
         ({"glimpses": 1}, "glimpses = 1 is too small; use 2 or more"),
         ({"hidden": 0}, "hidden = 0 is too small; use 1 or more"),
-        ({"inference": 0}, "inference = 0 is too small; use 1 or more"),
+        ({"inference_hidden": 0}, "inference_hidden = 0 is too small; use 1 or more"),
         ({"dropout": 1.5}, "dropout = 1.5 is too large; use 0 or more and less than 1"),
         ({"word_scale": 0.0}, "word_scale = 0.0 is too small; use more than 0"),
     ],

@@ -16,7 +16,7 @@ from gareader.readers.lstm_lm_reader import (
     language_loss,
 )
 from gareader.readers.output import ReaderOutput
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 from gareader.vectors import random_vector
 from gareader.vocabulary import Alphabet, Vocabulary
 from reference import sigmoid, softmax
@@ -39,7 +39,7 @@ def build(hidden=4):
     generator = torch.Generator().manual_seed(1)
     words = torch.randn(len(KNOWN), WIDTH, dtype=torch.float64, generator=generator)
     config = LSTMLanguageModelConfig(hidden=hidden)
-    reader = LSTMLanguageModelReader(config, Start(words, 0, generator=generator)).double()
+    reader = LSTMLanguageModelReader(config, Basis(words, 0, generator=generator)).double()
     for parameter in reader.parameters():  # far from the small initial values, so that every term counts
         torch.nn.init.normal_(parameter, 0, 0.7, generator=generator)
     return reader.eval(), Collator(Vocabulary(KNOWN), Alphabet.of(KNOWN), width=WIDTH, seed=SEED)
@@ -130,7 +130,7 @@ def test_gradients_of_the_loss_and_of_the_answer():
 
 def test_first_weights():
     words, generator = torch.zeros(7, 512), torch.Generator().manual_seed(0)
-    reader = LSTMLanguageModelReader(LSTMLanguageModelConfig(), Start(words, 0, generator=generator))
+    reader = LSTMLanguageModelReader(LSTMLanguageModelConfig(), Basis(words, 0, generator=generator))
     assert reader.output.shape == (8, 512)
     for weight in (reader.output, reader.input_weight, reader.recurrent_weight):
         assert weight.abs().max().item() == pytest.approx(512**-0.5, rel=0.01)

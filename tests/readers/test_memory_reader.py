@@ -11,7 +11,7 @@ from gareader.errors import ConfigError
 from gareader.examples import Example
 from gareader.readers.memory_reader import MemoryConfig, MemoryOutput, MemoryReader, window_loss
 from gareader.readers.output import ReaderOutput
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 from gareader.vectors import random_vector
 from gareader.vocabulary import Alphabet, Vocabulary
 
@@ -32,7 +32,7 @@ P, SEED, SCALE = 3, 11, 0.6
 def build(window, seed=1):
     generator = torch.Generator().manual_seed(seed)
     words = torch.randn(len(KNOWN), window * P, dtype=torch.float64, generator=generator)
-    reader = MemoryReader(MemoryConfig(window=window, hidden=P, word_scale=SCALE), Start(words))
+    reader = MemoryReader(MemoryConfig(window=window, hidden=P, word_scale=SCALE), Basis(words))
     return reader, Collator(Vocabulary(KNOWN), Alphabet.of(KNOWN), width=window * P, seed=SEED)
 
 
@@ -153,7 +153,7 @@ def test_impossible_settings(setting, message):
 def test_first_weights():
     """The word vectors are all there is."""
     words = torch.randn(20, 1500, generator=torch.Generator().manual_seed(0))
-    reader = MemoryReader(MemoryConfig(), Start(words))
+    reader = MemoryReader(MemoryConfig(), Basis(words))
     ((name, weight),) = reader.named_parameters()
     assert name == "embed.words"
     torch.testing.assert_close(weight.detach(), 0.1 * words)
@@ -161,8 +161,8 @@ def test_first_weights():
 
 def test_word_vectors_must_have_room_for_every_place():
     with pytest.raises(ConfigError, match="window = 5 needs wider word vectors than 4"):
-        MemoryReader(MemoryConfig(), Start(torch.zeros(2, 4)))
+        MemoryReader(MemoryConfig(), Basis(torch.zeros(2, 4)))
     widths = {
-        width: MemoryReader(MemoryConfig(), Start(torch.zeros(2, width))).width for width in (1600, 1500, 1499, 5)
+        width: MemoryReader(MemoryConfig(), Basis(torch.zeros(2, width))).width for width in (1600, 1500, 1499, 5)
     }
     assert widths == {1600: 300, 1500: 300, 1499: 299, 5: 1}

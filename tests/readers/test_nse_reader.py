@@ -11,7 +11,7 @@ from gareader.errors import ConfigError
 from gareader.examples import Example
 from gareader.readers.nse_reader import NSEConfig, NSEReader
 from gareader.readers.output import mass_loss
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 from gareader.vectors import random_vector
 from gareader.vocabulary import Alphabet, Vocabulary
 from readers.questions import assert_tokens_are_dropped
@@ -40,7 +40,7 @@ CONFIGS = {
 def build(config):
     generator = torch.Generator().manual_seed(1)
     words = torch.randn(len(KNOWN), WIDTH, dtype=torch.float64, generator=generator)
-    reader = NSEReader(config, Start(words, 0, generator=generator)).double()
+    reader = NSEReader(config, Basis(words, 0, generator=generator)).double()
     for parameter in reader.parameters():  # far from the small initial values, so that every term counts
         torch.nn.init.normal_(parameter, 0, 0.7, generator=generator)
     return reader.eval(), Collator(Vocabulary(KNOWN), Alphabet.of(KNOWN), width=WIDTH, seed=SEED)
@@ -161,7 +161,7 @@ def test_dropout_falls_on_every_token(name):
 
 
 def test_first_weights():
-    reader = NSEReader(NSEConfig(), Start(torch.zeros(1, 300), 0, generator=torch.Generator().manual_seed(0)))
+    reader = NSEReader(NSEConfig(), Basis(torch.zeros(1, 300), 0, generator=torch.Generator().manual_seed(0)))
     for name, weight in reader.named_parameters():
         if "bias_hh" in name:
             assert (weight == 0).all()

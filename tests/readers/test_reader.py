@@ -7,22 +7,22 @@ from gareader.config import Settings
 from gareader.readers import READERS
 from gareader.readers.aoa_reader import AoAConfig
 from gareader.readers.nse_reader import NSEConfig
-from gareader.readers.reader import Kind, Start
+from gareader.readers.reader import Basis, Kind
 
-START = Start(torch.zeros(1, 4))
+BASIS = Basis(torch.zeros(1, 4))
 
 
 def test_settings_of_another_reader():
     with pytest.raises(TypeError, match="settings of type NSEConfig where AoAConfig is due"):
-        READERS["aoa"].reader(NSEConfig(), START)
+        READERS["aoa"].reader(NSEConfig(), BASIS)
 
 
 def test_settings_without_what_every_reader_has():
     with pytest.raises(TypeError, match="Settings has no setting update_words"):
-        Kind.of(lambda config, start: config, Settings)
+        Kind.of(lambda config, basis: config, Settings)
 
 
 def test_a_reader_is_a_module():
-    kind = Kind.of(lambda config, start: config, AoAConfig)
+    kind = Kind.of(lambda config, basis: config, AoAConfig)
     with pytest.raises(TypeError, match=r"AoAConfig is no torch\.nn\.Module"):
-        kind.reader(AoAConfig(), START)
+        kind.reader(AoAConfig(), BASIS)

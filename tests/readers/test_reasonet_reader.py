@@ -7,7 +7,7 @@ import torch
 import reference
 from gareader.errors import ConfigError
 from gareader.readers.output import mass_loss
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 from gareader.readers.reasonet_reader import ReasoNetConfig, ReasoNetReader
 from readers.questions import (
     QUESTIONS,
@@ -120,7 +120,7 @@ def test_certain_gates_do_no_harm():
 
 
 def test_first_weights():
-    reader = ReasoNetReader(ReasoNetConfig(), Start(torch.zeros(1, 300), 0, generator=torch.Generator().manual_seed(0)))
+    reader = ReasoNetReader(ReasoNetConfig(), Basis(torch.zeros(1, 300), 0, generator=torch.Generator().manual_seed(0)))
     for weight in (reader.gru.input_weight, reader.controller.input_weight, reader.answer.state.weight):
         assert weight.abs().max().item() == pytest.approx(0.01, rel=1e-3)
     assert reader.on_document.memory.weight.shape == (384, 512)

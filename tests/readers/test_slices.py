@@ -39,7 +39,7 @@ def assert_same(got, expected):
 @every_variant
 @pytest.mark.parametrize("slices", [3, 20])
 def test_slices_one_after_the_other(kind, config, slices):
-    assert_same(gradients(kind, config, accumulate=slices), gradients(kind, config))
+    assert_same(gradients(kind, config, micro_batches=slices), gradients(kind, config))
 
 
 def test_two_processes():
@@ -58,7 +58,7 @@ def main():
         for kind, config in VARIANTS.values():
             alone = gradients(kind, config)
             assert_same(gradients(kind, config, group), alone)
-            assert_same(gradients(kind, config, group, accumulate=2), alone)
+            assert_same(gradients(kind, config, group, micro_batches=2), alone)
             sys.stdout.write("the same\n")
         for name in ("gated-attention: default", "lstm-lm: default"):
             kind, config = VARIANTS[name]

@@ -6,7 +6,7 @@ import torch
 
 from gareader.errors import ConfigError
 from gareader.readers.output import answer_loss
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 from gareader.readers.stanford_reader import StanfordConfig, StanfordReader
 from readers.answering import QUESTIONS, answer, arrays, assert_answers, build, gradients_are_right, vectors, wrapped
 from reference import bigru, gru_parameters, softmax
@@ -65,7 +65,7 @@ def test_dropout_falls_on_the_input():
 
 def test_first_weights():
     words = torch.zeros(100, 50)
-    reader = StanfordReader(StanfordConfig(), Start(words, 0, generator=torch.Generator().manual_seed(0)))
+    reader = StanfordReader(StanfordConfig(), Basis(words, 0, generator=torch.Generator().manual_seed(0)))
     assert reader.match.abs().max().item() == pytest.approx(0.01, rel=0.01)
     assert reader.answer.weight.std().item() == pytest.approx(0.01 / 3**0.5, rel=0.05)
     assert reader.document_gru.input_weight.std().item() == pytest.approx(0.1, rel=0.05)
@@ -78,7 +78,7 @@ def test_first_weights():
         ({"hidden": 0}, "hidden = 0 is too small; use 1 or more"),
         ({"cell": "papr"}, "cell = 'papr' is not known; did you mean 'paper'?"),
         ({"dropout": 1.0}, "dropout = 1.0 is too large; use 0 or more and less than 1"),
-        ({"bound": 0.0}, "bound = 0.0 is too small; use more than 0"),
+        ({"init_bound": 0.0}, "init_bound = 0.0 is too small; use more than 0"),
     ],
 )
 def test_impossible_settings(setting, message):

@@ -53,9 +53,9 @@ CHANGES = {
     "der": {"default": {}, "fixed words": {"update_words": False}},
     "stanford": {"default": {}, "paper cell": {"cell": "paper"}, "fixed words": {"update_words": False}},
     "iterative": {
-        "default": {"inference": 10},
-        "three glimpses": {"inference": 10, "glimpses": 3},
-        "fixed words": {"inference": 10, "update_words": False},
+        "default": {"inference_hidden": 10},
+        "three glimpses": {"inference_hidden": 10, "glimpses": 3},
+        "fixed words": {"inference_hidden": 10, "update_words": False},
     },
     "epireader": {
         "default": {"filters": 5, "sentence_states": 4},
@@ -81,10 +81,10 @@ CHANGES = {
 LEARNING = {
     # Where each candidate stands once, an answer that is named, not pointed at, teaches nothing before attention finds
     # it, and the other way round: these learn pairs alone, from larger first weights: sixteen numbers a word are few.
-    "deep-lstm": {"corpus": pairs.corpus, "updates": 300, "settings": {"scale": 0.5}},
-    "attentive": {"corpus": pairs.corpus, "settings": {"scale": 0.5}},
-    "impatient": {"corpus": pairs.corpus, "updates": 200, "settings": {"scale": 0.5}},
-    "stanford": {"corpus": pairs.corpus, "settings": {"bound": 0.3}},
+    "deep-lstm": {"corpus": pairs.corpus, "updates": 300, "settings": {"init_std": 0.5}},
+    "attentive": {"corpus": pairs.corpus, "settings": {"init_std": 0.5}},
+    "impatient": {"corpus": pairs.corpus, "updates": 200, "settings": {"init_std": 0.5}},
+    "stanford": {"corpus": pairs.corpus, "settings": {"init_bound": 0.3}},
     # A thing stands three words behind its owner, beyond a window of five; sixteen numbers leave two for each of seven
     # places, and only windows that are wrong teach.
     "memory": {"rate": 0.05, "settings": {"window": 7}},

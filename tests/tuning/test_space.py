@@ -65,7 +65,7 @@ def test_values_as_people_write_them(space):
     assert [type(hops.at(index)) for index in range(3)] == [int] * 3
     assert rate.tidy(0.00123456) == 0.001235
     assert rate.tidy(0.0099999) == 0.01
-    assert Setting("train.clip", low=0.12344, high=0.98766).tidy(0.987659) == 0.98766  # never beyond the end
+    assert Setting("train.clip_norm", low=0.12344, high=0.98766).tidy(0.987659) == 0.98766  # never beyond the end
 
 
 def test_the_cells_of_a_grid_are_all_combinations(space):
@@ -80,7 +80,9 @@ TYPES = types({"reader": {"name": "gated-attention"}})
 
 def test_a_range_is_of_the_kind_of_its_setting(tmp_path):
     """Whole ends of a setting that may have fractions leave the fractions between them."""
-    (tmp_path / "space.toml").write_text("[reader.dropout]\nlow = 0\nhigh = 0.5\n[train.clip]\nlow = 1\nhigh = 20\n")
+    (tmp_path / "space.toml").write_text(
+        "[reader.dropout]\nlow = 0\nhigh = 0.5\n[train.clip_norm]\nlow = 1\nhigh = 20\n"
+    )
     dropout, clip = Space.load(tmp_path / "space.toml", TYPES).settings
     assert (clip.whole, clip.step) == (False, None)
     assert not dropout.whole
@@ -94,7 +96,7 @@ def test_a_setting_with_choices_needs_no_values(tmp_path):
 
 
 def test_one_end_with_a_fraction_makes_a_range_of_fractions(space):
-    (clip,) = space("[train.clip]\nlow = 1\nhigh = 2.5").settings
+    (clip,) = space("[train.clip_norm]\nlow = 1\nhigh = 2.5").settings
     assert (type(clip.low), type(clip.high), clip.step) == (float, float, None)
 
 

@@ -13,7 +13,7 @@ from gareader.benchmark.profiling import Part, profiled
 from gareader.nn.gru import BiGRU
 from gareader.nn.lstm import BiLSTM
 from gareader.readers import READERS
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 
 GRU, LSTM, PEAK = "our GRU", "torch's LSTM", "matrix product"
 PARTS = {
@@ -45,8 +45,8 @@ def bench_readers(names: Sequence[str], size: Size, repeats: int) -> Iterator[Pa
         generator = torch.Generator().manual_seed(1)
         words = torch.empty(size.vocabulary, 100).normal_(generator=generator)
         kind = READERS[name]
-        start = Start(words, 60, range(size.candidates), generator)  # as many answers as there would be marks
-        trained, asked = (kind.reader(kind.config(), start) for _ in range(2))
+        basis = Basis(words, 60, range(size.candidates), generator)  # as many answers as there would be marks
+        trained, asked = (kind.reader(kind.config(), basis) for _ in range(2))
         step = partial(training(trained, kind.loss), questions)
         times = side_by_side({"train": step, "answer": partial(answering(asked), questions)}, repeats)
         yield Pace(name, size.batch, times["train"], times["answer"], shares(profiled(step, 1)))

@@ -11,7 +11,7 @@ from gareader.nn.gated_attention import GatedAttention
 from gareader.nn.gru import BiGRU
 from gareader.readers.gated_attention_reader import GatedAttentionConfig, GatedAttentionReader
 from gareader.readers.output import answer_loss
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 
 NATIVE, PYTORCH, NN_GRU = "gareader native", "gareader PyTorch", "torch.nn.GRU"
 
@@ -99,7 +99,7 @@ def reader(name: str, size: Size) -> GatedAttentionReader:
     generator = torch.Generator().manual_seed(1)
     words = torch.empty(size.vocabulary, 100).normal_(generator=generator)
     config = GatedAttentionConfig(size.hops, size.hidden)
-    model = GatedAttentionReader(config, Start(words, 60, generator=generator))
+    model = GatedAttentionReader(config, Basis(words, 60, generator=generator))
     if name != NATIVE:
         model.gated_attention = PyTorchGatedAttention(config.query_attention, config.gate, config.dropout)
     for parent in list(model.modules()):

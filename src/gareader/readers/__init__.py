@@ -24,7 +24,7 @@ from gareader.readers.lstm_lm_reader import (
 from gareader.readers.memory_reader import MemoryConfig, MemoryReader, window_loss
 from gareader.readers.nse_reader import NSEConfig, NSEReader
 from gareader.readers.output import mass_loss
-from gareader.readers.reader import Kind, Start
+from gareader.readers.reader import Basis, Kind
 from gareader.readers.reasonet_reader import ReasoNetConfig, ReasoNetReader
 from gareader.readers.stanford_reader import StanfordConfig, StanfordReader
 
@@ -54,4 +54,4 @@ def new_reader(
     name: str, config: Settings, words: Tensor, collator: Collator, *, generator: torch.Generator | None = None
 ) -> nn.Module:
     """The reader of that name for all that the collator knows, with its first weights; `words` is the word table."""
-    return READERS[name].reader(config, Start(words, len(collator.alphabet), collator.answers, generator))
+    return READERS[name].reader(config, Basis(words, len(collator.alphabet), collator.answers, generator))

@@ -28,7 +28,7 @@ from gareader.nn.gru import BiGRU
 from gareader.nn.pointer_sum import masked_logsumexp, pointer_sum
 from gareader.nn.scaled_embedding import ScaledEmbedding
 from gareader.readers.output import PointerOutput
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ class AoAConfig(Settings):
 class AoAReader(nn.Module):
     """Each query word points at the document, and the document says how much each query word counts."""
 
-    def __init__(self, config: AoAConfig, start: Start) -> None:
+    def __init__(self, config: AoAConfig, basis: Basis) -> None:
         super().__init__()
-        words, generator = start.words, start.generator
+        words, generator = basis.words, basis.generator
         self.config = config
         self.embed = ScaledEmbedding(words, config.word_scale, update_words=config.update_words)
         self.dropout = Dropout(config.dropout)

@@ -28,7 +28,7 @@ from gareader.nn.gru import BiGRU, final_states
 from gareader.nn.pointer_sum import pointer_mass, pointer_sum
 from gareader.nn.scaled_embedding import ScaledEmbedding
 from gareader.readers.output import PointerOutput
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ class AttentionSumConfig(Settings):
 class AttentionSumReader(nn.Module):
     """Reads the document once and points at the words whose context matches the query."""
 
-    def __init__(self, config: AttentionSumConfig, start: Start) -> None:
+    def __init__(self, config: AttentionSumConfig, basis: Basis) -> None:
         super().__init__()
-        words, generator = start.words, start.generator
+        words, generator = basis.words, basis.generator
         self.config = config
         self.embed = ScaledEmbedding(words, config.word_scale, update_words=config.update_words)
         self.dropout = Dropout(config.dropout)

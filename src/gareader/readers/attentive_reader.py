@@ -34,7 +34,7 @@ from gareader.nn.embedding import TokenEmbedding
 from gareader.nn.gru import final_states
 from gareader.nn.lstm import BiLSTM
 from gareader.readers.output import ReaderOutput
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,11 @@ class AttentiveConfig(Settings):
 
     hidden: Count = 256
     """H, LSTM units per direction."""
-    attention: Count = 100
+    attention_hidden: Count = 100
     """M, units of m, which decides where to look."""
     dropout: Share = 0.2
     """Share of the LSTM states that is dropped in training."""
-    scale: Positive = 0.1
+    init_std: Positive = 0.1
     """Deviation of the normal distribution that the first weights are drawn from."""
     update_words: bool = True
     """Whether training changes the word vectors."""
@@ -59,22 +59,22 @@ class AttentiveConfig(Settings):
 class AttentiveReader(nn.Module):
     """Looks once at the document with the whole question in mind, then names the answer."""
 
-    def __init__(self, config: AttentiveConfig, start: Start) -> None:
+    def __init__(self, config: AttentiveConfig, basis: Basis) -> None:
         super().__init__()
-        words, generator = start.words, start.generator
+        words, generator = basis.words, basis.generator
         self.config = config
         self.embed = TokenEmbedding(words, None, update_words=config.update_words)
-        token, states, units = words.shape[1], 2 * config.hidden, config.attention  # E, 2H, M
+        token, states, units = words.shape[1], 2 * config.hidden, config.attention_hidden  # E, 2H, M
 
         def weight(*shape: int) -> nn.Parameter:
-            return nn.Parameter(torch.empty(*shape).normal_(0, config.scale, generator=generator))
+            return nn.Parameter(torch.empty(*shape).normal_(0, config.init_std, generator=generator))
 
-        self.document_lstm = BiLSTM(token, config.hidden, generator=generator, scale=config.scale)
-        self.query_lstm = BiLSTM(token, config.hidden, generator=generator, scale=config.scale)
+        self.document_lstm = BiLSTM(token, config.hidden, generator=generator, scale=config.init_std)
+        self.query_lstm = BiLSTM(token, config.hidden, generator=generator, scale=config.init_std)
         self.y_m, self.u_m = weight(states, units), weight(states, units)  # W_ym, W_um
         self.m_s = weight(units, 1)  # w_ms
         self.r_g, self.u_g = weight(states, states), weight(states, states)  # W_rg, W_ug
-        self.answer = AnswerWords(len(words), states, start.answers, generator=generator, scale=config.scale)  # W
+        self.answer = AnswerWords(len(words), states, basis.answers, generator=generator, scale=config.init_std)  # W
         self.dropout = Dropout(config.dropout)
 
     def forward(self, batch: Batch, *, attention: bool = False) -> ReaderOutput:

@@ -39,7 +39,7 @@ from gareader.nn.highway import Highway
 from gareader.nn.lstm import BiLSTM
 from gareader.nn.pointer_sum import pointer_sum
 from gareader.readers.output import ReaderOutput
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 
 
 @dataclass(frozen=True)
@@ -59,12 +59,12 @@ class BiDAFConfig(Settings):
 class BiDAFReader(nn.Module):
     """Reads the surroundings of every mention with the query's and the document's eyes, then points at one."""
 
-    def __init__(self, config: BiDAFConfig, start: Start) -> None:
+    def __init__(self, config: BiDAFConfig, basis: Basis) -> None:
         super().__init__()
-        words, generator = start.words, start.generator
+        words, generator = basis.words, basis.generator
         self.config = config
         self.embed = TokenEmbedding(words, None, update_words=config.update_words)
-        self.characters = CharacterCNN(start.characters, dropout=config.dropout, generator=generator)
+        self.characters = CharacterCNN(basis.characters, dropout=config.dropout, generator=generator)
         token, state = words.shape[1] + self.characters.width, 2 * config.hidden  # E, 2H
         self.highway = nn.Sequential(*(Highway(token, generator=generator) for _ in range(2)))
         self.encode = BiLSTM(token, config.hidden, generator=generator)

@@ -36,7 +36,7 @@ from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
 from gareader.nn.lstm_loop import LSTMLoop
 from gareader.readers.output import ReaderOutput
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class DeepLSTMConfig(Settings):
     """Whether it reads the query before the document."""
     dropout: Share = 0.1
     """Share of each layer's states that is dropped in training on the way out."""
-    scale: Positive = 0.1
+    init_std: Positive = 0.1
     """Deviation of the normal distribution that the first weights are drawn from."""
     update_words: bool = True
     """Whether training changes the word vectors."""
@@ -63,17 +63,17 @@ class DeepLSTMConfig(Settings):
 class DeepLSTMReader(nn.Module):
     """Reads document and query as one text, then names the answer from its last state."""
 
-    def __init__(self, config: DeepLSTMConfig, start: Start) -> None:
+    def __init__(self, config: DeepLSTMConfig, basis: Basis) -> None:
         super().__init__()
-        words, generator = start.words, start.generator
+        words, generator = basis.words, basis.generator
         self.config = config
         self.embed = TokenEmbedding(words, None, update_words=config.update_words)
         token, hidden = words.shape[1], config.hidden  # E, H
         self.delimiter = nn.Parameter(torch.empty(1, token).normal_(generator=generator))  # |||, drawn like a word
         below = [0] + [hidden] * (config.layers - 1)  # of y'(t, k−1)
-        drawn: dict[str, Any] = {"generator": generator, "scale": config.scale}
+        drawn: dict[str, Any] = {"generator": generator, "scale": config.init_std}
         self.layers = nn.ModuleList(PeepholeLSTM(token, width, hidden, **drawn) for width in below)
-        self.answer = AnswerWords(len(words), config.layers * hidden, start.answers, **drawn)  # W
+        self.answer = AnswerWords(len(words), config.layers * hidden, basis.answers, **drawn)  # W
         self.dropout = Dropout(config.dropout)
 
     def forward(self, batch: Batch, *, attention: bool = False) -> ReaderOutput:  # noqa: ARG002  it has none

@@ -38,7 +38,7 @@ from gareader.nn.projection import Projection
 from gareader.nn.scaled_embedding import ScaledEmbedding
 from gareader.nn.sentences import between_marks
 from gareader.readers.output import ReaderOutput
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ class DERConfig(Settings):
 class DERReader(nn.Module):
     """Gathers what each sentence says about each entity, then looks for the entity that the query is about."""
 
-    def __init__(self, config: DERConfig, start: Start) -> None:
+    def __init__(self, config: DERConfig, basis: Basis) -> None:
         super().__init__()
-        words, generator = start.words, start.generator
+        words, generator = basis.words, basis.generator
         E, H = words.shape[1], config.hidden
         self.config = config
         self.embed = ScaledEmbedding(words, config.word_scale, update_words=config.update_words)

@@ -40,7 +40,7 @@ from gareader.nn.pointer_sum import pointer_mass
 from gareader.nn.reasoner import Reasoner
 from gareader.nn.scaled_embedding import ScaledEmbedding
 from gareader.readers.output import PointerOutput, ReaderOutput, mass_loss
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 
 BEYOND = 1e-6
 """What is left of the Extractor's probability for candidates that it does not hand on."""
@@ -83,9 +83,9 @@ class EpiReaderOutput(PointerOutput):
 class EpiReader(nn.Module):
     """Points at likely answers, then weighs each as part of a hypothesis."""
 
-    def __init__(self, config: EpiReaderConfig, start: Start) -> None:
+    def __init__(self, config: EpiReaderConfig, basis: Basis) -> None:
         super().__init__()
-        words, generator = start.words, start.generator
+        words, generator = basis.words, basis.generator
         E = words.shape[1]
         self.config = config
         self.embed = ScaledEmbedding(words, config.word_scale, update_words=config.update_words)

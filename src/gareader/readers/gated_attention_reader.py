@@ -22,7 +22,7 @@ from gareader.nn.gru import BiGRU, CellName, at_position, final_states
 from gareader.nn.pointer_sum import pointer_sum
 from gareader.nn.token_features import FEATURES, ROWS, in_query
 from gareader.readers.output import ReaderOutput
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 
 CLOZES: dict[str, Callable[[Tensor, Batch], Tensor]] = {
     "blank": lambda asked, batch: at_position(asked, batch.placeholder),
@@ -68,13 +68,13 @@ class GatedAttentionConfig(Settings):
 class GatedAttentionReader(nn.Module):
     """Reads the document K times, each time through the query's eyes, then points at the answer."""
 
-    def __init__(self, config: GatedAttentionConfig, start: Start) -> None:
+    def __init__(self, config: GatedAttentionConfig, basis: Basis) -> None:
         super().__init__()
-        words, generator = start.words, start.generator
+        words, generator = basis.words, basis.generator
         self.config = config
         self.asks = config.query_attention != "none"
         letters = (
-            CharacterEmbedding(start.characters, cell=config.cell, generator=generator) if config.characters else None
+            CharacterEmbedding(basis.characters, cell=config.cell, generator=generator) if config.characters else None
         )
         self.embed = TokenEmbedding(words, letters, update_words=config.update_words)
         token = words.shape[1] + (letters.width if letters else 0)  # E

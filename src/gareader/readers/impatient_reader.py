@@ -37,7 +37,7 @@ from gareader.nn.embedding import TokenEmbedding
 from gareader.nn.gru import at_position, final_states
 from gareader.nn.lstm import BiLSTM
 from gareader.readers.output import ReaderOutput
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,11 @@ class ImpatientConfig(Settings):
 
     hidden: Count = 256
     """H, LSTM units per direction."""
-    attention: Count = 100
+    attention_hidden: Count = 100
     """M, units of m, which decides where to look."""
     dropout: Share = 0.2
     """Share of the LSTM states that is dropped in training."""
-    scale: Positive = 0.1
+    init_std: Positive = 0.1
     """Deviation of the normal distribution that the first weights are drawn from."""
     update_words: bool = True
     """Whether training changes the word vectors."""
@@ -59,24 +59,24 @@ class ImpatientConfig(Settings):
 class ImpatientReader(nn.Module):
     """Looks at the document again after every word of the question, then names the answer."""
 
-    def __init__(self, config: ImpatientConfig, start: Start) -> None:
+    def __init__(self, config: ImpatientConfig, basis: Basis) -> None:
         super().__init__()
-        words, generator = start.words, start.generator
+        words, generator = basis.words, basis.generator
         self.config = config
         self.embed = TokenEmbedding(words, None, update_words=config.update_words)
-        token, states, units = words.shape[1], 2 * config.hidden, config.attention  # E, 2H, M
+        token, states, units = words.shape[1], 2 * config.hidden, config.attention_hidden  # E, 2H, M
 
         def weight(*shape: int) -> nn.Parameter:
-            return nn.Parameter(torch.empty(*shape).normal_(0, config.scale, generator=generator))
+            return nn.Parameter(torch.empty(*shape).normal_(0, config.init_std, generator=generator))
 
-        self.document_lstm = BiLSTM(token, config.hidden, generator=generator, scale=config.scale)
-        self.query_lstm = BiLSTM(token, config.hidden, generator=generator, scale=config.scale)
+        self.document_lstm = BiLSTM(token, config.hidden, generator=generator, scale=config.init_std)
+        self.query_lstm = BiLSTM(token, config.hidden, generator=generator, scale=config.init_std)
         self.d_m, self.r_m, self.q_m = (weight(states, units) for _ in range(3))  # W_dm, W_rm, W_qm
         self.m_s = weight(units, 1)  # w_ms
         self.r_0 = weight(states)  # r(0)
         self.r_r = nn.Parameter(torch.empty(states, states).normal_(0, states**-0.5, generator=generator))  # W_rr
         self.r_g, self.q_g = (weight(states, states) for _ in range(2))  # W_rg, W_qg
-        self.answer = AnswerWords(len(words), states, start.answers, generator=generator, scale=config.scale)  # W
+        self.answer = AnswerWords(len(words), states, basis.answers, generator=generator, scale=config.init_std)  # W
         self.dropout = Dropout(config.dropout)
 
     def forward(self, batch: Batch, *, attention: bool = False) -> ReaderOutput:

@@ -35,7 +35,7 @@ from gareader.nn.pointer_sum import pointer_mass, pointer_sum
 from gareader.nn.projection import Projection
 from gareader.nn.scaled_embedding import ScaledEmbedding
 from gareader.readers.output import PointerOutput
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class IterativeConfig(Settings):
     """T, how often it looks at the query and then at the document."""
     hidden: Count = 128
     """H, GRU units per direction."""
-    inference: Count = 512
+    inference_hidden: Count = 512
     """S, units of the GRU that remembers the glimpses."""
     dropout: Share = 0.2
     """Share of the numbers of tokens and of the attentions' and gates' inputs that is dropped in training."""
@@ -59,9 +59,9 @@ class IterativeConfig(Settings):
 class IterativeReader(nn.Module):
     """Looks at the query, then at the document, T times in turn, and points where it looked last."""
 
-    def __init__(self, config: IterativeConfig, start: Start) -> None:
+    def __init__(self, config: IterativeConfig, basis: Basis) -> None:
         super().__init__()
-        words, generator = start.words, start.generator
+        words, generator = basis.words, basis.generator
         self.config = config
         self.embed = ScaledEmbedding(words, config.word_scale, update_words=config.update_words)
         self.dropout = Dropout(config.dropout)
@@ -70,7 +70,7 @@ class IterativeReader(nn.Module):
         )
         for gru in (self.document_gru, self.query_gru):
             orthogonal_(gru.recurrent_weight, generator)
-        state, seen = config.inference, 2 * config.hidden
+        state, seen = config.inference_hidden, 2 * config.hidden
         self.query_look = Projection(state, seen, bias=True, generator=generator)  # A_q, a_q
         self.document_look = Projection(state + seen, seen, bias=True, generator=generator)  # A_d, a_d
         self.query_gate, self.document_gate = (
@@ -86,7 +86,7 @@ class IterativeReader(nn.Module):
         document = self.document_gru(document, batch.document_mask)  # (B, D, 2H)  d̃
         query = self.query_gru(query, batch.query_mask)  # (B, Q, 2H)  q̃
 
-        state = document.new_zeros(len(document), self.config.inference)  # (B, S)  s_0
+        state = document.new_zeros(len(document), self.config.inference_hidden)  # (B, S)  s_0
         q, scores = self.glimpse(state, query, document, batch)  # (B, 2H)  q_1, (B, D)
         for _ in range(self.config.glimpses - 1):
             d = torch.einsum("bd,bdh->bh", masked_softmax(scores, batch.document_mask), document)  # (B, 2H)  d_t

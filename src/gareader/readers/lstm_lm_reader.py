@@ -38,7 +38,7 @@ from gareader.nn.gru import at_position
 from gareader.nn.lstm_loop import LSTMLoop, State
 from gareader.nn.own_words import OwnWords
 from gareader.readers.output import ReaderOutput
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,9 @@ class LanguageOutput(ReaderOutput):
 class LSTMLanguageModelReader(nn.Module):
     """Reads the document once, then the query with each candidate in the blank, and asks what surprises it least."""
 
-    def __init__(self, config: LSTMLanguageModelConfig, start: Start) -> None:
+    def __init__(self, config: LSTMLanguageModelConfig, basis: Basis) -> None:
         super().__init__()
-        words, generator = start.words, start.generator
+        words, generator = basis.words, basis.generator
         self.config = config
         self.embed = TokenEmbedding(words, None, update_words=config.update_words)
         self.dropout = Dropout(config.dropout)

@@ -31,7 +31,7 @@ from gareader.nn.gru import at_position
 from gareader.nn.pointer_sum import masked_logsumexp, pointer_sum
 from gareader.nn.scaled_embedding import ScaledEmbedding
 from gareader.readers.output import ReaderOutput
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 
 
 @dataclass(frozen=True)
@@ -66,13 +66,13 @@ class MemoryOutput(ReaderOutput):
 class MemoryReader(nn.Module):
     """Compares the words around the blank with the words around every candidate."""
 
-    def __init__(self, config: MemoryConfig, start: Start) -> None:
+    def __init__(self, config: MemoryConfig, basis: Basis) -> None:
         super().__init__()
         self.config = config
-        self.width = min(config.hidden, start.words.shape[1] // config.window)  # p
+        self.width = min(config.hidden, basis.words.shape[1] // config.window)  # p
         if self.width == 0:
-            raise ConfigError(f"window = {config.window} needs wider word vectors than {start.words.shape[1]}")
-        self.embed = ScaledEmbedding(start.words, config.word_scale, update_words=config.update_words)
+            raise ConfigError(f"window = {config.window} needs wider word vectors than {basis.words.shape[1]}")
+        self.embed = ScaledEmbedding(basis.words, config.word_scale, update_words=config.update_words)
         self.dropout = Dropout(config.dropout)
 
     def forward(self, batch: Batch, *, attention: bool = False) -> MemoryOutput:

@@ -35,7 +35,7 @@ from gareader.nn.gru import final_states
 from gareader.nn.lstm import BiLSTM
 from gareader.nn.pointer_sum import masked_logsumexp, pointer_mass, pointer_sum
 from gareader.readers.output import PointerOutput
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,9 @@ class NSEConfig(Settings):
 class NSEReader(nn.Module):
     """Asks the query memory, looks into the document, and writes what it found into the query memory, T times."""
 
-    def __init__(self, config: NSEConfig, start: Start) -> None:
+    def __init__(self, config: NSEConfig, basis: Basis) -> None:
         super().__init__()
-        words, generator = start.words, start.generator
+        words, generator = basis.words, basis.generator
         self.config = config
         self.embed = TokenEmbedding(words, None, update_words=config.update_words)
         self.dropout = Dropout(config.dropout)

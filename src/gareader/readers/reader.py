@@ -1,4 +1,4 @@
-"""What a reader is: made of settings and a start, it turns a Batch into a ReaderOutput."""
+"""What a reader is: made of settings and a basis, it turns a Batch into a ReaderOutput."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,8 +24,8 @@ class Reader(Protocol):
 
 
 @dataclass(frozen=True)
-class Start:
-    """What a reader begins with."""
+class Basis:
+    """What a reader is built on."""
 
     words: Tensor
     """(words, width): the word table."""
@@ -44,7 +44,7 @@ Config = TypeVar("Config", bound=Settings)
 class Kind:
     """What to know about a reader; `Kind.of` makes one."""
 
-    reader: Callable[[Settings, Start], nn.Module]
+    reader: Callable[[Settings, Basis], nn.Module]
     """Makes one of these settings."""
     config: type[Settings]
     """The dataclass of its settings, `update_words` among them: whether training changes the word vectors."""
@@ -58,7 +58,7 @@ class Kind:
     @classmethod
     def of(
         cls,
-        reader: Callable[[Config, Start], Reader],
+        reader: Callable[[Config, Basis], Reader],
         config: type[Config],
         loss: Callable[[ReaderOutput, Batch], Tensor] = answer_loss,
         count: Callable[[Batch], int] = lambda batch: len(batch.answer),
@@ -69,10 +69,10 @@ class Kind:
         if "update_words" not in declared(config):
             raise TypeError(f"{config.__name__} has no setting update_words, which every reader needs")
 
-        def made(settings: Settings, start: Start) -> nn.Module:
+        def made(settings: Settings, basis: Basis) -> nn.Module:
             if not isinstance(settings, config):
                 raise TypeError(f"settings of type {type(settings).__name__} where {config.__name__} is due")
-            found = reader(settings, start)
+            found = reader(settings, basis)
             if not isinstance(found, nn.Module):
                 raise TypeError(f"{type(found).__name__} is no torch.nn.Module, which a reader must be")
             return found

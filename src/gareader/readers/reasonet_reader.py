@@ -36,7 +36,7 @@ from gareader.nn.gru_step import GRUStep
 from gareader.nn.pointer_sum import masked_logsumexp, pointer_sum
 from gareader.nn.projection import Projection
 from gareader.readers.output import PointerOutput
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 
 BOUND = 0.01
 """First weights that are not recurrent are uniform between −BOUND and BOUND."""
@@ -63,9 +63,9 @@ class ReasoNetConfig(Settings):
 class ReasoNetReader(nn.Module):
     """Looks at query and document step by step, and decides at each step whether it knows enough to answer."""
 
-    def __init__(self, config: ReasoNetConfig, start: Start) -> None:
+    def __init__(self, config: ReasoNetConfig, basis: Basis) -> None:
         super().__init__()
-        words, generator = start.words, start.generator
+        words, generator = basis.words, basis.generator
         self.config = config
         self.embed = TokenEmbedding(words, None, update_words=config.update_words)
         self.dropout = Dropout(config.dropout)

@@ -37,7 +37,7 @@ from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
 from gareader.nn.gru import BiGRU, CellName, final_states
 from gareader.readers.output import ReaderOutput
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class StanfordConfig(Settings):
     """H, GRU units per direction."""
     dropout: Share = 0.2
     """Share of the GRUs' input that is dropped in training."""
-    bound: Positive = 0.01
+    init_bound: Positive = 0.01
     """The largest first weight of W_s; those of W_a have the same deviation."""
     cell: CellName = "cudnn"
     """The GRU's equations: with the reset gate after the product (cudnn) or before it (paper)."""
@@ -59,16 +59,16 @@ class StanfordConfig(Settings):
 class StanfordReader(nn.Module):
     """Looks once at the document through a bilinear form, then names the answer from what it saw alone."""
 
-    def __init__(self, config: StanfordConfig, start: Start) -> None:
+    def __init__(self, config: StanfordConfig, basis: Basis) -> None:
         super().__init__()
-        words, generator = start.words, start.generator
+        words, generator = basis.words, basis.generator
         self.config = config
         self.embed = TokenEmbedding(words, None, update_words=config.update_words)
-        token, states, bound = words.shape[1], 2 * config.hidden, config.bound  # E, 2H
+        token, states, bound = words.shape[1], 2 * config.hidden, config.init_bound  # E, 2H
         self.document_gru = BiGRU(token, config.hidden, config.cell, generator=generator)
         self.query_gru = BiGRU(token, config.hidden, config.cell, generator=generator)
         self.match = nn.Parameter(torch.empty(states, states).uniform_(-bound, bound, generator=generator))  # W_s
-        self.answer = AnswerWords(len(words), states, start.answers, generator=generator, scale=bound / 3**0.5)  # W_a
+        self.answer = AnswerWords(len(words), states, basis.answers, generator=generator, scale=bound / 3**0.5)  # W_a
         self.dropout = Dropout(config.dropout)
 
     def forward(self, batch: Batch, *, attention: bool = False) -> ReaderOutput:

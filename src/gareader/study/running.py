@@ -70,8 +70,7 @@ class Studio:
         if result.baseline not in (None, trial.baseline):
             found.append(f"rows.{trial.row}.baseline")
         if result.settings and trial.experiment:
-            # read as settings, so that one that did not exist then has its default
-            before, now = Experiment.from_table(result.settings), trial.experiment
+            before, now = Experiment.recorded(result.settings), trial.experiment
             found += sorted({name for name, _ in _flat(before.table()) ^ _flat(now.table())})
         return found
 
