@@ -6,7 +6,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gareader.nn.gru import CELLS, BiGRU, at_position, final_states
+from gareader.nn.gru import CELLS, BiGRU
+from gareader.nn.sequences import at_position, final_states
 from reference import bigru, gru_parameters
 
 

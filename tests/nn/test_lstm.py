@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 
-from gareader.nn.gru import final_states
 from gareader.nn.lstm import BiLSTM
+from gareader.nn.sequences import final_states
 from reference import sigmoid
 
 

@@ -6,7 +6,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gareader.nn.pointer_sum import masked_logsumexp, pointer_sum
+from gareader.nn.masked import masked_logsumexp
+from gareader.nn.pointer_sum import pointer_sum
 from reference import candidate_probabilities, softmax
 
 WORDS = "abcdef"

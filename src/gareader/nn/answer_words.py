@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gareader.batching import Batch
-from gareader.nn.pointer_sum import masked_logsumexp
+from gareader.nn.masked import masked_logsumexp, masked_mean
 
 
 class AnswerWords(nn.Module):
@@ -41,8 +41,7 @@ class AnswerWords(nn.Module):
         """g (B, width) → log p(a|d,q) (B, C); the score of a candidate of several words is their mean."""
         types = functional.pad(self.row[batch.types.known], (0, len(batch.types.unknown)), value=len(self.weight) - 1)
         rows = functional.embedding(types[batch.candidates], self.weight)  # (B, C, W, width)
-        scores = torch.einsum("bcwg,bg->bcw", rows, joint) * batch.candidates_mask
-        scores = scores.sum(dim=-1) / batch.candidates_mask.sum(dim=-1).clamp(min=1)  # (B, C)
+        scores = masked_mean(torch.einsum("bcwg,bg->bcw", rows, joint), batch.candidates_mask)  # (B, C)
         present = batch.occurrence.any(dim=-1)  # (B, C)
         total = masked_logsumexp(scores, present)  # (B,)
         total = total.masked_fill(total.isneginf(), 0).unsqueeze(1)

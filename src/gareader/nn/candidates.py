@@ -7,13 +7,14 @@ import torch
 from torch import Tensor
 
 from gareader.batching import Batch
+from gareader.nn.masked import equal_shares
 from gareader.nn.sentences import sentence_numbers
 
 
 def candidate_vectors(batch: Batch, tokens: Tensor) -> Tensor:
     """The mean of the vectors of each candidate's words: (types, E) → (B, C, E)."""
-    share = batch.candidates_mask / batch.candidates_mask.sum(dim=2, keepdim=True).clamp(min=1)  # (B, C, W)
-    return torch.einsum("bcw,bcwe->bce", share.to(tokens.dtype), tokens[batch.candidates])
+    share = equal_shares(batch.candidates_mask, 2, tokens.dtype)  # (B, C, W)
+    return torch.einsum("bcw,bcwe->bce", share, tokens[batch.candidates])
 
 
 def mentions(batch: Batch, words: Tensor, mask: Tensor) -> Tensor:

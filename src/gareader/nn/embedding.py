@@ -5,7 +5,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gareader.batching import Types
-from gareader.nn.gru import BiGRU, CellName, final_states
+from gareader.nn.gru import BiGRU, CellName
+from gareader.nn.sequences import final_states
 
 
 class CharacterEmbedding(nn.Module):

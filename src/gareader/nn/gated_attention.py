@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from gareader.nn import attention_kernel, native
 from gareader.nn.dropout import Dropout
-from gareader.nn.gru import final_states
+from gareader.nn.sequences import final_states
 
 
 def token_attention(document: Tensor, query: Tensor, query_mask: Tensor) -> tuple[Tensor, Tensor]:

@@ -73,14 +73,3 @@ class BiGRU(nn.Module):
             states.append(state)
         forward, backward = torch.stack(states, dim=2) * masks  # (B, T, H) each
         return torch.cat([forward, backward.flip(1)], dim=-1)
-
-
-def final_states(states: Tensor, mask: Tensor) -> Tensor:
-    """The forward state at the last real step beside the backward state at the first: (B, T, 2H) → (B, 2H)."""
-    forward, backward = states.chunk(2, dim=-1)
-    return torch.cat([at_position(forward, mask.sum(dim=1) - 1), backward[:, 0]], dim=-1)
-
-
-def at_position(states: Tensor, position: Tensor) -> Tensor:
-    """The state of each sequence at its own position: (B, T, H), (B,) → (B, H)."""
-    return states[torch.arange(len(states), device=states.device), position]

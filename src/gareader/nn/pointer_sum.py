@@ -1,9 +1,8 @@
 """Pointer-sum: from a score for every document token to a probability for every candidate, in log space."""
 
-import torch
 from torch import Tensor
 
-from gareader.nn.attention import exact
+from gareader.nn.masked import masked_logsumexp
 
 
 def pointer_sum(scores: Tensor, occurrence: Tensor) -> Tensor:
@@ -21,11 +20,3 @@ def pointer_mass(scores: Tensor, document_mask: Tensor, occurrence: Tensor) -> T
     """log Σ_{i ∈ I(c,d)} s_i, with s the softmax over the whole document: (B, D), (B, D), (B, C, D) → (B, C)."""
     attention = scores - masked_logsumexp(scores, document_mask).unsqueeze(1)  # (B, D)  log s
     return masked_logsumexp(attention.unsqueeze(1), occurrence)
-
-
-def masked_logsumexp(values: Tensor, mask: Tensor) -> Tensor:
-    """log Σ exp over the last dimension where the mask is true; −inf, with gradient 0, where it nowhere is."""
-    empty = ~mask.any(dim=-1, keepdim=True)
-    # An empty row is summed over zeros and then overwritten: −inf − (−inf) inside logsumexp would be a NaN gradient.
-    kept = exact(values).masked_fill(~mask, -torch.inf).masked_fill(empty, 0)
-    return kept.logsumexp(dim=-1).masked_fill(empty.squeeze(-1), -torch.inf)

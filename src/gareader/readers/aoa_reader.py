@@ -25,7 +25,8 @@ from gareader.config import Count, Positive, Settings, Share
 from gareader.nn.dropout import Dropout
 from gareader.nn.first_weights import orthogonal_
 from gareader.nn.gru import BiGRU
-from gareader.nn.pointer_sum import masked_logsumexp, pointer_sum
+from gareader.nn.masked import masked_logsumexp
+from gareader.nn.pointer_sum import pointer_sum
 from gareader.nn.scaled_embedding import ScaledEmbedding
 from gareader.readers.output import PointerOutput
 from gareader.readers.reader import Basis

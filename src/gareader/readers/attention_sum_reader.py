@@ -24,9 +24,10 @@ from gareader.batching import Batch
 from gareader.config import Count, Positive, Settings, Share
 from gareader.nn.dropout import Dropout
 from gareader.nn.first_weights import orthogonal_
-from gareader.nn.gru import BiGRU, final_states
+from gareader.nn.gru import BiGRU
 from gareader.nn.pointer_sum import pointer_mass, pointer_sum
 from gareader.nn.scaled_embedding import ScaledEmbedding
+from gareader.nn.sequences import final_states
 from gareader.readers.output import PointerOutput
 from gareader.readers.reader import Basis
 

@@ -28,11 +28,11 @@ from torch import nn
 from gareader.batching import Batch
 from gareader.config import Count, Positive, Settings, Share
 from gareader.nn.answer_words import AnswerWords
-from gareader.nn.attention import masked_softmax
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
-from gareader.nn.gru import final_states
 from gareader.nn.lstm import BiLSTM
+from gareader.nn.masked import masked_softmax
+from gareader.nn.sequences import final_states
 from gareader.readers.output import ReaderOutput
 from gareader.readers.reader import Basis
 

@@ -28,15 +28,14 @@ from typing import Annotated
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from gareader.batching import Batch
 from gareader.config import Bounds, Count, Settings, Share
-from gareader.nn.attention import masked_softmax
-from gareader.nn.character_cnn import CharacterCNN
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
-from gareader.nn.highway import Highway
 from gareader.nn.lstm import BiLSTM
+from gareader.nn.masked import masked_softmax
 from gareader.nn.pointer_sum import pointer_sum
 from gareader.readers.output import ReaderOutput
 from gareader.readers.reader import Basis
@@ -131,3 +130,49 @@ def windows(batch: Batch, width: int) -> tuple[Tensor, Tensor]:
     last = torch.minimum(middle + width // 2, batch.document_mask.sum(dim=1, keepdim=True) - 1)  # (B, M)
     mask = (places <= last.unsqueeze(2)) & there.unsqueeze(2)
     return places.clamp(max=batch.document.shape[1] - 1), mask
+
+
+class CharacterCNN(nn.Module):
+    """The largest answer of each filter, max_n ReLU(F · [x_{n−2} … x_{n+2}] + b), over the characters n of a word."""
+
+    def __init__(
+        self,
+        characters: int,
+        width: int = 100,
+        *,
+        inputs: int = 8,
+        span: int = 5,
+        dropout: float = 0.0,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        """`width` filters over `span` characters, an odd number, of `inputs` each; dropout falls on these."""
+        super().__init__()
+        self.width = width
+        self.dropout = Dropout(dropout)
+        self.table = nn.Parameter(torch.empty(characters, inputs).normal_(0, 0.1, generator=generator))
+        self.weight = nn.Parameter(nn.init.xavier_uniform_(torch.empty(width, inputs, span), generator=generator))
+        self.bias = nn.Parameter(torch.zeros(width))
+
+    def forward(self, characters: Tensor, mask: Tensor) -> Tensor:
+        """(T, N) characters of T words → (T, width); beyond both ends of a word there are zeros."""
+        letters = self.dropout(functional.embedding(characters, self.table)) * mask.unsqueeze(-1)  # (T, N, inputs)
+        answers = functional.conv1d(
+            letters.transpose(1, 2), self.weight, self.bias, padding=self.weight.shape[-1] // 2
+        )  # (T, width, N)
+        # ReLU leaves nothing below zero, so a zero behind the end of a word is never the largest wrongly.
+        return (functional.relu(answers) * mask.unsqueeze(1)).amax(dim=-1)
+
+
+class Highway(nn.Module):
+    """g ⊙ ReLU(W x + b) + (1 − g) ⊙ x, with g = σ(W' x + b'): Srivastava, Greff and Schmidhuber's (2015)."""
+
+    def __init__(self, width: int, *, generator: torch.Generator | None = None) -> None:
+        super().__init__()
+        draws = (nn.init.xavier_uniform_(torch.empty(width, width), generator=generator) for _ in range(2))
+        self.weight = nn.Parameter(torch.cat([*draws], dim=1))  # (E, 2E): W beside W'
+        self.bias = nn.Parameter(torch.zeros(2 * width))
+
+    def forward(self, values: Tensor) -> Tensor:
+        """(…, width), unchanged."""
+        new, gate = (values @ self.weight + self.bias).chunk(2, dim=-1)
+        return torch.lerp(values, torch.relu(new).to(values), torch.sigmoid(gate).to(values))

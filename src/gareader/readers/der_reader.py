@@ -29,14 +29,14 @@ from torch.nn import functional
 
 from gareader.batching import Batch
 from gareader.config import Count, Positive, Settings, Share
-from gareader.nn.attention import masked_log_softmax, masked_softmax
 from gareader.nn.candidates import candidate_vectors, mentions, on_mentions
 from gareader.nn.dropout import Dropout
-from gareader.nn.gru import at_position, final_states
 from gareader.nn.lstm import BiLSTM
+from gareader.nn.masked import equal_shares, masked_log_softmax, masked_softmax
 from gareader.nn.projection import Projection
 from gareader.nn.scaled_embedding import ScaledEmbedding
 from gareader.nn.sentences import between_marks
+from gareader.nn.sequences import at_position, final_states
 from gareader.readers.output import ReaderOutput
 from gareader.readers.reader import Basis
 
@@ -117,7 +117,7 @@ class DERReader(nn.Module):
             sentence, real, here = sentence[:, :longest], real[:, :longest], here[:, :, :longest]
             inputs = with_entities(sentence, self.mention(state), here)  # (B, T, E)  W_dx s_e for entities
             states = self.sentence_lstm(inputs, real)  # (B, T, 2H)
-            mean = here.to(states.dtype) / here.sum(dim=2, keepdim=True).clamp(min=1)  # (B, C, T)
+            mean = equal_shares(here, 2, states.dtype)  # (B, C, T)
             at, ends = mean @ states, final_states(states, real).unsqueeze(1)  # (B, C, 2H), (B, 1, 2H)
             context = torch.tanh(self.context(torch.cat([at, ends.expand_as(at)], dim=-1)))  # (B, C, E)  d_e,σ
             state = torch.where(told.unsqueeze(-1), torch.maximum(state, context), state)  # s_e ← max(s_e, d_e,σ)
@@ -128,7 +128,7 @@ class DERReader(nn.Module):
 
 def with_entities(tokens: Tensor, entities: Tensor, mentions: Tensor) -> Tensor:
     """The tokens with entities in the place of their mentions: (B, T, E), (B, C, E), (B, C, T) → (B, T, E)."""
-    share = mentions.to(tokens.dtype) / mentions.sum(dim=1, keepdim=True).clamp(min=1)  # (B, C, T)
+    share = equal_shares(mentions, 1, tokens.dtype)  # (B, C, T)
     return torch.where(mentions.any(dim=1).unsqueeze(-1), share.transpose(1, 2) @ entities, tokens)
 
 

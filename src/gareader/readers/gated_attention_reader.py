@@ -18,8 +18,9 @@ from gareader.batching import Batch
 from gareader.config import Count, Settings, Share
 from gareader.nn.embedding import CharacterEmbedding, TokenEmbedding
 from gareader.nn.gated_attention import Gate, GatedAttention, QueryAttention
-from gareader.nn.gru import BiGRU, CellName, at_position, final_states
+from gareader.nn.gru import BiGRU, CellName
 from gareader.nn.pointer_sum import pointer_sum
+from gareader.nn.sequences import at_position, final_states
 from gareader.nn.token_features import FEATURES, ROWS, in_query
 from gareader.readers.output import ReaderOutput
 from gareader.readers.reader import Basis

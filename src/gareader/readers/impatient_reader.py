@@ -31,11 +31,11 @@ from torch import Tensor, nn
 from gareader.batching import Batch
 from gareader.config import Count, Positive, Settings, Share
 from gareader.nn.answer_words import AnswerWords
-from gareader.nn.attention import masked_softmax
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
-from gareader.nn.gru import at_position, final_states
 from gareader.nn.lstm import BiLSTM
+from gareader.nn.masked import masked_softmax
+from gareader.nn.sequences import at_position, final_states
 from gareader.readers.output import ReaderOutput
 from gareader.readers.reader import Basis
 

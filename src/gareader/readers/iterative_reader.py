@@ -26,11 +26,11 @@ from torch.nn import functional
 
 from gareader.batching import Batch
 from gareader.config import Bounds, Count, Positive, Settings, Share
-from gareader.nn.attention import masked_softmax
 from gareader.nn.dropout import Dropout
 from gareader.nn.first_weights import orthogonal_
 from gareader.nn.gru import BiGRU
 from gareader.nn.gru_step import GRUStep
+from gareader.nn.masked import masked_softmax
 from gareader.nn.pointer_sum import pointer_mass, pointer_sum
 from gareader.nn.projection import Projection
 from gareader.nn.scaled_embedding import ScaledEmbedding

@@ -3,10 +3,10 @@
 Felix Hill, Antoine Bordes, Sumit Chopra, Jason Weston: The Goldilocks Principle: Reading Children's Books with Explicit
 Memory Representations. ICLR 2016 ("LSTMs (context + query)").
 
-B examples, D document tokens, Q query tokens, C candidates, S words of the query with a candidate filled in, E token
-embedding, H LSTM units. A candidate c has p(q_1 … q_{ℓ−1}, c, q_{ℓ+1} … q_|q| | d), the product of the probabilities of
-the words of the filled-in query after the document; all words of c are filled in. These are renormalised over the
-candidates that the document has. There is no attention.
+B examples, D document tokens, Q query tokens, C candidates, S words of the query with a candidate filled in, T tokens
+of any text, U distinct words of a question, E token embedding, H LSTM units. A candidate c has p(q_1 … q_{ℓ−1}, c,
+q_{ℓ+1} … q_|q| | d), the product of the probabilities of the words of the filled-in query after the document; all words
+of c are filled in. These are renormalised over the candidates that the document has. There is no attention.
 
 The loss is that of a language model: −log p of every word of the document but the first, and of the query with the
 right answer filled in, the mean over all of these words.
@@ -28,15 +28,15 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from gareader.batching import Batch
 from gareader.config import Count, Settings, Share
-from gareader.nn.attention import masked_log_softmax
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
-from gareader.nn.gru import at_position
 from gareader.nn.lstm_loop import LSTMLoop, State
-from gareader.nn.own_words import OwnWords
+from gareader.nn.masked import masked_log_softmax
+from gareader.nn.sequences import at_position
 from gareader.readers.output import ReaderOutput
 from gareader.readers.reader import Basis
 
@@ -136,3 +136,32 @@ def language_words(batch: Batch) -> int:
     """How many words the language model foretells in a batch."""
     filled = at_position(batch.candidates_mask.sum(dim=2), batch.answer).sum() - len(batch.answer)  # without the blanks
     return int(batch.document_mask[:, 1:].sum() + batch.query_mask.sum() + filled)
+
+
+class OwnWords:
+    """The softmax over the distinct words of each question's document, query and candidates."""
+
+    def __init__(self, batch: Batch, weight: Tensor, bias: Tensor, dropout: nn.Module) -> None:
+        """`weight` (words + 1, H) and `bias` have a row for each word of the table, and a last one for all others."""
+        rows = functional.pad(batch.types.known, (0, len(batch.types.unknown)), value=len(weight) - 1)  # (types,)
+        there = torch.zeros(len(batch.document), len(rows), dtype=torch.bool, device=rows.device)  # (B, types)
+        blank = torch.arange(batch.query.shape[1], device=rows.device) == batch.placeholder.unsqueeze(1)  # (B, Q)
+        for words, mask in (
+            (batch.document, batch.document_mask),
+            (batch.query, batch.query_mask & ~blank),
+            (batch.candidates.flatten(1), batch.candidates_mask.flatten(1)),
+        ):
+            there[mask.nonzero(as_tuple=True)[0], words[mask]] = True
+        counts = there.sum(dim=1, keepdim=True)  # (B, 1)
+        own = there.int().argsort(dim=1, descending=True, stable=True)[:, : int(counts.max())]  # (B, U)
+        self.mask = (torch.arange(own.shape[1], device=own.device) < counts).unsqueeze(1)  # (B, 1, U)
+        self.place = (there.cumsum(dim=1) - 1).clamp(min=0)  # (B, types): where a word stands among its question's
+        self.weight = functional.embedding(rows[own], weight).transpose(1, 2)  # (B, H, U)
+        self.bias = bias[rows[own]].unsqueeze(1)  # (B, 1, U)
+        self.dropout = dropout
+
+    def log_p(self, states: Tensor, words: Tensor) -> Tensor:
+        """log p of each word, given the state before it: (B, T, H), (B, T) → (B, T)."""
+        logits = self.dropout(states) @ self.weight + self.bias  # (B, T, U)
+        log_softmax: Tensor = logits.masked_fill(~self.mask, -torch.inf).log_softmax(dim=2)
+        return log_softmax.gather(2, self.place.gather(1, words).unsqueeze(2)).squeeze(2)

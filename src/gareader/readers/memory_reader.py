@@ -25,11 +25,11 @@ from torch.nn import functional
 from gareader.batching import Batch
 from gareader.config import Bounds, Count, Positive, Settings, Share
 from gareader.errors import ConfigError
-from gareader.nn.attention import masked_softmax
 from gareader.nn.dropout import Dropout
-from gareader.nn.gru import at_position
-from gareader.nn.pointer_sum import masked_logsumexp, pointer_sum
+from gareader.nn.masked import masked_logsumexp, masked_softmax
+from gareader.nn.pointer_sum import pointer_sum
 from gareader.nn.scaled_embedding import ScaledEmbedding
+from gareader.nn.sequences import at_position
 from gareader.readers.output import ReaderOutput
 from gareader.readers.reader import Basis
 

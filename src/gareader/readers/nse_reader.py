@@ -28,12 +28,12 @@ from torch.nn import functional
 
 from gareader.batching import Batch
 from gareader.config import Count, Settings, Share
-from gareader.nn.attention import masked_softmax
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
-from gareader.nn.gru import final_states
 from gareader.nn.lstm import BiLSTM
-from gareader.nn.pointer_sum import masked_logsumexp, pointer_mass, pointer_sum
+from gareader.nn.masked import masked_logsumexp, masked_softmax
+from gareader.nn.pointer_sum import pointer_mass, pointer_sum
+from gareader.nn.sequences import final_states
 from gareader.readers.output import PointerOutput
 from gareader.readers.reader import Basis
 

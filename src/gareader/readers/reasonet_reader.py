@@ -27,14 +27,15 @@ from torch.nn import functional
 
 from gareader.batching import Batch
 from gareader.config import Bounds, Count, Positive, Settings, Share
-from gareader.nn.attention import masked_softmax
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
 from gareader.nn.first_weights import orthogonal_, uniform_
-from gareader.nn.gru import BiGRU, final_states
+from gareader.nn.gru import BiGRU
 from gareader.nn.gru_step import GRUStep
-from gareader.nn.pointer_sum import masked_logsumexp, pointer_sum
+from gareader.nn.masked import masked_logsumexp, masked_softmax
+from gareader.nn.pointer_sum import pointer_sum
 from gareader.nn.projection import Projection
+from gareader.nn.sequences import final_states
 from gareader.readers.output import PointerOutput
 from gareader.readers.reader import Basis
 

@@ -32,10 +32,11 @@ from torch import nn
 from gareader.batching import Batch
 from gareader.config import Count, Positive, Settings, Share
 from gareader.nn.answer_words import AnswerWords
-from gareader.nn.attention import masked_softmax
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
-from gareader.nn.gru import BiGRU, CellName, final_states
+from gareader.nn.gru import BiGRU, CellName
+from gareader.nn.masked import masked_softmax
+from gareader.nn.sequences import final_states
 from gareader.readers.output import ReaderOutput
 from gareader.readers.reader import Basis
 

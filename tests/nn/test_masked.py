@@ -1,4 +1,4 @@
-"""Masked softmax, the pointer's mass, and answers as words."""
+"""Masked softmax and means, the pointer's mass, and answers as words."""
 
 import pytest
 import torch
@@ -7,7 +7,7 @@ from torch.nn import functional
 from gareader.batching import Collator
 from gareader.examples import PLACEHOLDER, Example
 from gareader.nn.answer_words import AnswerWords
-from gareader.nn.attention import masked_log_softmax, masked_softmax
+from gareader.nn.masked import equal_shares, masked_log_softmax, masked_mean, masked_softmax
 from gareader.nn.pointer_sum import pointer_mass, pointer_sum
 from gareader.vocabulary import Alphabet, Vocabulary
 
@@ -32,6 +32,14 @@ def test_masked_log_softmax():
     assert logs[~mask].isneginf().all()
     logs[0, 0].backward()
     assert scores.grad.isfinite().all()
+
+
+def test_masked_mean_and_its_weights():
+    values = torch.tensor([[1.0, 2.0, 50.0], [1.0, 2.0, 3.0]])
+    mask = torch.tensor([[True, True, False], [False, False, False]])
+    assert masked_mean(values, mask).tolist() == [1.5, 0.0]
+    assert equal_shares(mask, 1, torch.float64).tolist() == [[0.5, 0.5, 0.0], [0.0, 0.0, 0.0]]
+    assert equal_shares(mask.T, 0, torch.float32).dtype == torch.float32
 
 
 def test_pointer_mass_is_of_the_whole_document():
