@@ -28,6 +28,10 @@ class CorpusError(GareaderError):
         return type(self), (self.problem, self.path, self.line)
 
 
+class ForeignLineError(CorpusError):
+    """A line that is nothing of the format it was read as: the file may be of another one."""
+
+
 class VectorsError(CorpusError):
     """A word-vector file that cannot be read as one."""
 

@@ -1,7 +1,6 @@
 """Commands that answer questions: answer, demo."""
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from gareader.cli.app import Json, Skipped, app
-from gareader.errors import CorpusError, GareaderError, QuestionError
+from gareader.errors import CorpusError, ForeignLineError, GareaderError, QuestionError
 from gareader.examples import Example, Prediction
 from gareader.pretrained import DEFAULT
 
@@ -118,7 +117,7 @@ class SkippedQuestions(Skipped):
 
     def __call__(self, error: CorpusError) -> None:
         """Told, or raised."""
-        if error.line == 1 and re.match("broken JSON|.* where an object is due", error.problem):
+        if error.line == 1 and isinstance(error, ForeignLineError):
             from gareader.corpora.jsonl import SHAPE
 
             problem = f"this is no JSON object; --batch takes {SHAPE}, id and answer if you like"

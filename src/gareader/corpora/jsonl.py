@@ -8,7 +8,7 @@ from unicodedata import normalize
 
 from gareader.corpora.checked import Words, checked
 from gareader.corpora.files import WHOLE, Report, Span, lines, stem, utf8
-from gareader.errors import CorpusError, did_you_mean
+from gareader.errors import CorpusError, ForeignLineError, did_you_mean
 from gareader.examples import Example
 from gareader.text import mark_blank, propose_candidates, query_words, tokenise
 
@@ -51,9 +51,10 @@ class _Line:
         try:
             self.object = json.loads(utf8(row, path, number))
         except (ValueError, RecursionError) as error:
-            raise self.bad(f"broken JSON: {error}; write each question as one whole object on one line") from None
+            problem = f"broken JSON: {error}; write each question as one whole object on one line"
+            raise ForeignLineError(problem, path, number) from None
         if not isinstance(self.object, dict):
-            raise self.bad(f"{json_kind(self.object)} where an object is due: {SHAPE}")
+            raise ForeignLineError(f"{json_kind(self.object)} where an object is due: {SHAPE}", path, number)
 
     def bad(self, problem: str) -> CorpusError:
         """The error for this line."""

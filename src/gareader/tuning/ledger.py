@@ -12,7 +12,14 @@ from optuna.exceptions import ExperimentalWarning, StorageInternalError
 from optuna.storages import RDBStorage
 from optuna.trial import FrozenTrial, TrialState
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DatabaseError, IntegrityError, ProgrammingError, SQLAlchemyError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DatabaseError,
+    IntegrityError,
+    OperationalError,
+    ProgrammingError,
+    SQLAlchemyError,
+)
 
 from gareader.errors import ConfigError, TrainingError
 from gareader.tuning.plan import NAMED, Plan
@@ -141,8 +148,9 @@ def _storage(url: URL, heartbeat: int, grace: int) -> RDBStorage:
                 warnings.simplefilter("ignore", ExperimentalWarning)
                 return RDBStorage(address, {"pool_pre_ping": True}, heartbeat_interval=heartbeat, grace_period=grace)
         except DatabaseError as error:
-            disturbed = isinstance(error, IntegrityError | ProgrammingError) or "already exists" in str(error)
-            if not disturbed or (pause := next(pauses, None)) is None:
+            # SQLite's word for a table that is there already is that of an error of operation.
+            kinds = (IntegrityError, ProgrammingError, *[OperationalError] * (url.get_backend_name() == "sqlite"))
+            if not isinstance(error, kinds) or (pause := next(pauses, None)) is None:
                 raise
             sleep(pause)
         except ImportError as error:
