@@ -109,3 +109,24 @@ def test_padding_of_the_childrens_book_test_is_below_five_percent(shared_data, t
     batch = COLLATE([corpus[int(i)] for i in batches[0]])
     counted = 1 - batch.document_mask.float().mean().item()
     assert counted == pytest.approx(padding_share(corpus.document_lengths[batches[0]], [np.arange(32)]), abs=1e-6)
+
+
+def test_fresh_names_are_new_words_with_their_own_spelling():
+    collate = Collator(Vocabulary(["Tom", "ran"]), Alphabet.of(["Tomran"]), width=4, seed=3, unknown_scale=0.5)
+    question = Example("q", ("Tom", "ran", "home"), ("@placeholder", "ran", "Tom"), (("Tom",), ("home",)), 0)
+    plain, fresh, later = collate([question]), collate([question], 1, fresh=1.0), collate([question], 2, fresh=1.0)
+    assert len(fresh.types.known) == len(plain.types.known) - 1  # Tom has no row any more, and the others keep theirs
+    (place,) = fresh.document[0, :1].tolist()
+    assert torch.equal(fresh.types.characters[place, :3], plain.types.characters[plain.document[0, 0], :3])
+    assert fresh.query[0, 3] == place  # the same word wherever the question has it
+    assert not torch.equal(fresh.types.unknown, later.types.unknown)
+    assert torch.equal(collate([question], 1, fresh=0.0).types.known, plain.types.known)
+
+
+def test_the_vectors_of_unknown_words_have_a_scale():
+    question = Example("q", ("x", "y"), ("@placeholder",), (("x",), ("y",)), 0)
+    one, half = (
+        Collator(Vocabulary([]), Alphabet.of(["xy"]), width=4, seed=3, unknown_scale=scale)([question])
+        for scale in (1.0, 0.5)
+    )
+    assert torch.equal(one.types.unknown * 0.5, half.types.unknown)

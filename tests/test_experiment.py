@@ -1,9 +1,11 @@
 """A training run from its settings: what cannot be is told, and leaves nothing behind."""
 
 import pytest
+import torch
 
 import synthetic
-from gareader.errors import ConfigError
+from gareader.checkpoint import load
+from gareader.errors import ConfigError, TrainingError
 from gareader.experiment import Experiment
 from gareader.store import prepare
 
@@ -36,3 +38,26 @@ def test_whatever_stops_a_run_before_it_begins_the_next_try_can_start(tmp_path, 
             experiment.run(folder)
     assert [path.name for path in folder.iterdir()] == ["notes.txt"]
     assert experiment.run(folder).position.step == 0
+
+
+def test_training_starts_from_the_weights_of_a_trained_reader(tmp_path):
+    prepare(synthetic.corpus(40, seed=1), tmp_path / "corpus.arrow")
+    table = settings(tmp_path)
+    first = Experiment.from_table(table).run(tmp_path / "first")
+    first.train()
+    trained = load(tmp_path / "first" / "best").reader.state_dict()
+    table["train"] = {"max_epochs": 1, "seed": 2, "start": str(tmp_path / "first" / "best")}
+    second = Experiment.from_table(table).run(tmp_path / "second")
+    assert second.checkpoint.collator.seed == first.checkpoint.collator.seed  # of the vectors of unknown words
+    for name, weight in second.reader.state_dict().items():
+        assert torch.equal(weight, trained[name]), name
+
+
+def test_a_reader_of_another_shape_is_no_start(tmp_path):
+    prepare(synthetic.corpus(20, seed=1), tmp_path / "corpus.arrow")
+    table = settings(tmp_path)
+    Experiment.from_table(table).run(tmp_path / "first").train()
+    table["reader"]["hidden"] = 5
+    table["train"]["start"] = str(tmp_path / "first" / "best")
+    with pytest.raises(TrainingError, match=r"its document_grus\.0\.bias has the shape .*, this reader's .*; take the"):
+        Experiment.from_table(table).run(tmp_path / "second")
