@@ -4,7 +4,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gareader.packing import SCALE, TABLE, pack, unpack
+from gareader.nn.embedding import TABLE
+from gareader.packing import SCALE, pack, unpack
 
 
 def weights(rows=50, width=30, scale=1.0):

@@ -18,7 +18,8 @@ from gareader.anonymity import WAYS
 from gareader.batching import Collator
 from gareader.config import from_table, recorded
 from gareader.errors import CheckpointError, ConfigError, did_you_mean
-from gareader.packing import TABLE, pack, unpack
+from gareader.nn.embedding import TABLE
+from gareader.packing import pack, unpack
 from gareader.readers import READERS, new_reader
 from gareader.vocabulary import Alphabet, Vocabulary
 

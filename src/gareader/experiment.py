@@ -22,7 +22,7 @@ from gareader.engine import chosen_device
 from gareader.errors import ConfigError, TrainingError, did_you_mean
 from gareader.examples import Example
 from gareader.files import written_whole
-from gareader.packing import TABLE
+from gareader.nn.embedding import TABLE
 from gareader.readers import READERS, new_reader
 from gareader.recipe import TrainConfig
 from gareader.store import PreparedCorpus, prepare, read_examples

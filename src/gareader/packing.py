@@ -5,8 +5,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-TABLE = "embed.words"
-"""The word table L among a reader's weights."""
+from gareader.nn.embedding import TABLE
 
 SCALE = f"{TABLE}.scale"
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from gareader.config import Bounds, Count, NonNegative, Positive, Settings
-from gareader.packing import TABLE
+from gareader.nn.embedding import TABLE
 
 Optimiser = Literal["adam", "sgd", "rmsprop", "adadelta"]
 

@@ -11,7 +11,8 @@ import torch
 from gareader.batching import Collator
 from gareader.checkpoint import Checkpoint
 from gareader.errors import CheckpointError
-from gareader.packing import TABLE, pack, unpack
+from gareader.nn.embedding import TABLE
+from gareader.packing import pack, unpack
 from gareader.readers import READERS, new_reader
 from gareader.vectors import WordTable, word_table
 from gareader.vocabulary import Vocabulary

@@ -8,6 +8,9 @@ from gareader.batching import Types
 from gareader.nn.gru import BiGRU, CellName
 from gareader.nn.sequences import final_states
 
+TABLE = "embed.words"
+"""The word table L among the weights of a reader, which calls its TokenEmbedding `embed`."""
+
 
 class CharacterEmbedding(nn.Module):
     """C(w) = W z + b, with z the final states of a Bi-GRU over the characters of w."""

@@ -29,7 +29,7 @@ from torch.nn import functional
 from gareader.batching import Batch
 from gareader.config import Count, Settings, Share
 from gareader.nn.dropout import Dropout
-from gareader.nn.embedding import TokenEmbedding
+from gareader.nn.embedding import TABLE, TokenEmbedding
 from gareader.nn.lstm import BiLSTM
 from gareader.nn.masked import masked_logsumexp, masked_softmax
 from gareader.nn.pointer_sum import pointer_mass, pointer_sum
@@ -73,7 +73,7 @@ class NSEReader(nn.Module):
         for name, weight in self.named_parameters():
             if "bias_hh" in name:
                 weight.requires_grad_(False).zero_()
-            elif name != "embed.words":
+            elif name != TABLE:
                 weight.data.uniform_(-0.1, 0.1, generator=generator)
         self.read.weight_hh.requires_grad = config.steps > 1  # a first step has no state to come from
         if config.steps > 1:
