@@ -70,7 +70,7 @@ def test_without_a_compiler(project):
     assert LIBRARY not in names(wheel)
     assert "gareader/nn/native.py" in names(wheel)
     data = (
-        "pretrained/stories/words.safetensors",
+        "pretrained/words/words.safetensors",
         "pretrained/stories.md",
         "serve/page/index.html",
         "stories/stories.jsonl",

@@ -21,7 +21,6 @@ from gareader.checkpoint import (
     Checkpoint,
     digest,
     load,
-    recover_folder,
     save,
 )
 from gareader.checkpoint import (
@@ -31,6 +30,7 @@ from gareader.errors import CheckpointError, GareaderError
 from gareader.examples import PLACEHOLDER, Example
 from gareader.readers.reader import Basis
 from gareader.vocabulary import Alphabet, Vocabulary
+from gareader.whole import recover_folder
 from readers.variants import VARIANTS
 
 WORDS = Vocabulary([*SPECIAL_WORDS, *synthetic.PEOPLE, *synthetic.THINGS, "has", "the", "."])
@@ -158,8 +158,9 @@ def test_broken_settings(folder, text):
 
 
 def test_another_format(folder):
-    change(folder, format=2)
-    assert complaint(folder) == f"{folder}: the reader has format 2, this gareader reads format 1; update gareader"
+    change(folder, format=3)
+    told = "the reader has format 3, this gareader reads the formats 1 and 2; update gareader"
+    assert complaint(folder) == f"{folder}: {told}"
     (folder / SETTINGS).write_text("[]")
     assert "the reader has format None" in complaint(folder)
 

@@ -5,8 +5,8 @@ from math import exp, inf, log
 
 import pytest
 
-from gareader.evaluation import RECALL_AT, Tally, ensemble, evaluate, prediction_record
-from gareader.examples import PLACEHOLDER, Example, Prediction
+from gareader.evaluation import RECALL_AT, Tally, evaluate, prediction_record
+from gareader.examples import PLACEHOLDER, Example, Prediction, mean_prediction
 from gareader.significance import wilson_interval
 
 
@@ -76,24 +76,24 @@ def test_a_tally_goes_on():
 
 def test_an_ensemble_averages_probabilities():
     one, other = prediction(0.6, 0.4, None, answer=1), prediction(0.1, 0.9, None, answer=1)
-    together = ensemble([one, other])
+    together = mean_prediction([one, other])
     assert [exp(value) for value in together.log_probabilities] == pytest.approx([0.35, 0.65, 0.0])
     assert together.log_probabilities[2] == -inf
     assert together.example is one.example
     assert together.correct
-    thrice = ensemble([one, one, other])  # a vote by heads would say a
+    thrice = mean_prediction([one, one, other])  # a vote by heads would say a
     assert [exp(value) for value in thrice.log_probabilities] == pytest.approx([1.3 / 3, 1.7 / 3, 0.0])
 
 
 def test_an_ensemble_holds_what_one_reader_cannot_point_at():
-    together = ensemble([prediction(None, 1.0), prediction(0.5, 0.5)])
+    together = mean_prediction([prediction(None, 1.0), prediction(0.5, 0.5)])
     assert [exp(value) for value in together.log_probabilities] == pytest.approx([0.25, 0.75])
-    assert not ensemble([prediction(None, None), prediction(None, None)]).answerable
+    assert not mean_prediction([prediction(None, None), prediction(None, None)]).answerable
 
 
 def test_an_ensemble_keeps_the_most_improbable_apart_from_the_impossible():
     example = prediction(0.5, 0.5).example
-    together = ensemble([Prediction(example, (-2000.0, 0.0)), Prediction(example, (-2001.0, 0.0))])
+    together = mean_prediction([Prediction(example, (-2000.0, 0.0)), Prediction(example, (-2001.0, 0.0))])
     assert together.log_probabilities == pytest.approx((-2000 + log((1 + exp(-1)) / 2), 0.0))
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import gareader
-from gareader import corpora, pretrained
-from gareader.checkpoint import SETTINGS
+from gareader import corpora, ensembles, pretrained
+from gareader.checkpoint import SETTINGS, WORDS
 from gareader.errors import CheckpointError
 from gareader.evaluation import evaluate
 from gareader.predictor import load
@@ -26,11 +26,15 @@ def test_the_default_reader_is_in_the_box():
 @pytest.mark.parametrize("name", pretrained.names())
 def test_each_is_small_and_says_what_it_is(name):
     folder = pretrained.folder(name)
-    assert sum(file.stat().st_size for file in folder.iterdir()) < 25e6
+    assert sum(file.stat().st_size for file in ensembles.files(folder)) < 25e6
     notes = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))["notes"]
     assert notes["about"]
     assert notes["measured"]["examples"] >= 2000
     assert folder.with_suffix(".md").read_text(encoding="utf-8").startswith("# ")
+
+
+def test_all_of_them_share_one_word_table():
+    assert [path.parent.name for path in pretrained.BOX.rglob(WORDS)] == ["words"]
 
 
 def test_a_path_is_a_path_and_an_unknown_name_is_told(tmp_path):
@@ -72,7 +76,7 @@ def test_the_card_has_the_numbers_of_the_reader():
     low, high = (100 * bound for bound in measured["interval"])
     assert f"{100 * measured['accuracy']:.1f} % [{low:.1f}, {high:.1f}]" in CARD
     assert "rebuilt" in CARD
-    size = sum(file.stat().st_size for file in pretrained.folder("stories").iterdir()) / 1e6
+    size = sum(file.stat().st_size for file in ensembles.files(pretrained.folder("stories"))) / 1e6
     assert f"{size:.1f} MB" in CARD
     assert re.search(r"gareader train configs/\w+\.toml", CARD)
 

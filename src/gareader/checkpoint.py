@@ -1,11 +1,10 @@
 """A reader on disk: a folder with settings, vocabulary, alphabet and weights, written whole or not at all."""
 
 import json
-import os
-import shutil
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from hashlib import file_digest
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -18,21 +17,27 @@ from gareader.anonymity import WAYS
 from gareader.batching import Collator
 from gareader.config import from_table, recorded
 from gareader.errors import CheckpointError, ConfigError, did_you_mean
+from gareader.lexicon import ALPHABET, VOCABULARY, WORDS, Lexicon, digest, shared_words, words
 from gareader.nn.embedding import TABLE
 from gareader.packing import pack, unpack
 from gareader.readers import READERS, new_reader
-from gareader.vocabulary import Alphabet, Vocabulary
+from gareader.vocabulary import Alphabet
+from gareader.whole import whole_folder
 
-FORMAT = 1
-"""Raised when a folder written now could not be read by an earlier version."""
+FORMATS = COMPLETE, NAMING = 1, 2
+"""A reader that is complete in its folder, and one that names others: where its words are, or its members.
 
-SETTINGS, VOCABULARY, ALPHABET = "reader.json", "vocabulary.txt", "alphabet.txt"
-WEIGHTS, WORDS = "weights.safetensors", "words.safetensors"
-"""The word table has a file of its own, for training need not change it."""
+A new number comes when a folder written now could not be read by an earlier version.
+"""
+
+SETTINGS, WEIGHTS = "reader.json", "weights.safetensors"
+"""The word table has a file of its own, for training need not change it, and readers may share it."""
 SUMMED = (VOCABULARY, ALPHABET, WORDS, WEIGHTS)
 """The files whose checksums `reader.json` has."""
 WORD_SETTINGS = ("width", "seed", "pretrained", "characters", "anonymity", "marks", "unknown_scale")
 """What a collator needs to know beside the words and letters themselves."""
+NAME = re.compile(r"\w[\w .-]*")
+"""What a folder may be called that `reader.json` names: no path leads out of such a name."""
 
 
 @dataclass(frozen=True)
@@ -49,22 +54,17 @@ class Checkpoint:
     """Divides the log-probabilities of its answers; fitted, it makes them neither too bold nor too shy."""
 
 
-def save(checkpoint: Checkpoint, folder: Path | str, *, packed: bool = False) -> None:
+def save(checkpoint: Checkpoint, folder: Path | str, *, packed: bool = False, words_of: Path | None = None) -> None:
     """Write the reader; a reader that is there already is replaced only when the new one is complete.
 
-    `packed` takes a quarter of the room, and rounds.
+    `packed` takes a quarter of the room, and rounds. The reader keeps no words of its own where the folder `words_of`,
+    beside it, has the very same.
     """
     folder = Path(folder)
     try:
         check_replaceable(folder)
-        new = folder.with_name(f".{folder.name}.new")
-        shutil.rmtree(new, ignore_errors=True)  # of a process that was killed while it wrote
-        new.mkdir(parents=True)
-        try:
-            _write(checkpoint, new, packed)
-            replace_folder(new, folder)
-        finally:
-            shutil.rmtree(new, ignore_errors=True)
+        with whole_folder(folder) as new:
+            _write(checkpoint, new, packed, words_of)
     except (OSError, SafetensorError) as error:
         reason = getattr(error, "strerror", None) or error
         raise CheckpointError(f"{folder}: the reader cannot be written: {reason}") from error
@@ -80,55 +80,36 @@ def check_replaceable(folder: Path) -> None:
         raise CheckpointError(f"{folder}: this holds something else than a reader; choose another folder")
 
 
-def _write(checkpoint: Checkpoint, folder: Path, packed: bool) -> None:
+def _write(checkpoint: Checkpoint, folder: Path, packed: bool, words_of: Path | None) -> None:
     collator = checkpoint.collator
-    collator.vocabulary.write(folder / VOCABULARY)
-    collator.alphabet.write(folder / ALPHABET)
     weights = {name: value.detach().contiguous() for name, value in checkpoint.reader.state_dict().items()}
     tensors = pack(weights) if packed else weights
-    for target, of_table in ((WORDS, True), (WEIGHTS, False)):
-        part = {name: value for name, value in tensors.items() if name.startswith(TABLE) == of_table}
-        save_file(part, folder / target)
+    shared = None if words_of is None else Lexicon.read(words_of)
+    if shared is None:
+        collator.vocabulary.write(folder / VOCABULARY)
+        save_file({name: value for name, value in tensors.items() if name.startswith(TABLE)}, folder / WORDS)
+    elif shared.vocabulary != collator.vocabulary or not shared.table.equal(weights[TABLE]):
+        raise CheckpointError(f"{words_of}: these are not the words of the reader; pack it: gareader pack --words")
+    if shared is None or shared.alphabet != collator.alphabet:
+        collator.alphabet.write(folder / ALPHABET)
+    save_file({name: value for name, value in tensors.items() if not name.startswith(TABLE)}, folder / WEIGHTS)
+    places = {name: folder if words_of is None or (folder / name).exists() else words_of for name in SUMMED}
     settings = {
-        "format": FORMAT,
+        "format": COMPLETE if words_of is None else NAMING,
         "reader": checkpoint.name,
         "settings": asdict(checkpoint.reader.config),  # type: ignore[call-overload]
         "words": {name: getattr(collator, name) for name in WORD_SETTINGS},
+        **({} if words_of is None else {"words_of": words_of.name}),
         "temperature": checkpoint.temperature,
-        "sha256": {name: digest(folder / name) for name in SUMMED},
+        "sha256": {name: digest(place / name) for name, place in places.items()},
         "notes": dict(checkpoint.notes),
     }
+    write_settings(settings, folder)
+
+
+def write_settings(settings: Mapping[str, Any], folder: Path) -> None:
+    """`reader.json`."""
     (folder / SETTINGS).write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    mode = (folder / SETTINGS).stat().st_mode
-    for file in folder.iterdir():
-        file.chmod(mode)  # safetensors lets only the owner read
-        with file.open("rb") as stream:
-            os.fsync(stream.fileno())
-
-
-def replace_folder(new: Path, folder: Path) -> None:
-    """Put `new` in the place of `folder`; after a crash between the two renames `recover_folder` mends it."""
-    old = _aside(folder)
-    try:
-        if folder.exists():
-            shutil.rmtree(old, ignore_errors=True)
-            folder.rename(old)
-        new.rename(folder)
-    except BaseException:
-        recover_folder(folder)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def recover_folder(folder: Path) -> None:
-    """Bring back what `replace_folder` had put aside, if it never came to the second rename."""
-    old = _aside(folder)
-    if old.exists() and not folder.exists():
-        old.rename(folder)
-
-
-def _aside(folder: Path) -> Path:
-    return folder.with_name(f".{folder.name}.old")
 
 
 def read_settings(folder: Path | str) -> dict[str, Any]:
@@ -145,23 +126,64 @@ def read_settings(folder: Path | str) -> dict[str, Any]:
         raise CheckpointError(f"{folder}: {problem}") from None
     except (ValueError, OSError) as error:
         raise CheckpointError(f"{folder / SETTINGS}: cannot be read: {error}; copy the reader again") from None
-    if not isinstance(settings, dict) or settings.get("format") != FORMAT:
+    if not isinstance(settings, dict) or settings.get("format") not in FORMATS:
         found = settings.get("format") if isinstance(settings, dict) else None
+        known = " and ".join(map(str, FORMATS))
         raise CheckpointError(
-            f"{folder}: the reader has format {found}, this gareader reads format {FORMAT}; update gareader"
+            f"{folder}: the reader has format {found}, this gareader reads the formats {known}; update gareader"
         )
     return settings
+
+
+def named(folder: Path, name: object) -> Path:
+    """The folder of that name inside this one or beside it: a stranger's `reader.json` can name no other."""
+    if not (isinstance(name, str) and NAME.fullmatch(name)):
+        problem = f"names {name!r}, and a reader may name only a folder inside its own or beside it"
+        raise CheckpointError(f"{folder / SETTINGS}: {problem}; copy the reader again")
+    here = folder.resolve()
+    places = [place / name for place in (here, here.parent) if (place / name).is_dir()]
+    if not places:
+        raise CheckpointError(f"{folder}: it needs {name!r}, which is neither inside it nor beside it; copy that too")
+    return places[0]
+
+
+def files_of(folder: Path, settings: Mapping[str, Any]) -> dict[str, Path]:
+    """Where the files of a reader are: what its own folder does not hold is where its words are."""
+    if settings.get("words_of") is None:
+        return {name: folder / name for name in SUMMED}
+    shared = named(folder, settings["words_of"])
+    own = {name for name in SUMMED if name == WEIGHTS or (folder / name).exists()}
+    return {name: (folder if name in own else shared) / name for name in SUMMED}
+
+
+def temperature_of(settings: Mapping[str, Any]) -> float:
+    """What divides the log-probabilities of the answers."""
+    temperature: float = settings.get("temperature", 1.0)
+    if not 0 < temperature < inf:
+        raise ConfigError(f"temperature = {temperature} is not positive")
+    return temperature
 
 
 def load(folder: Path | str) -> Checkpoint:
     """Read a reader back; nothing in the folder is executed, and every file is checked against its sum."""
     folder = Path(folder)
     settings = read_settings(folder)
+    if "ensemble" in settings:
+        members = "use it with gareader.load, or take one of its members"
+        raise CheckpointError(f"{folder}: this is an ensemble, and one reader is needed; {members}")
+    with told(folder):
+        files = files_of(folder, settings)
+        for name, path in files.items():
+            if digest(path) != settings["sha256"][name]:
+                raise CheckpointError(f"{path}: damaged: its checksum does not match; copy the reader again")
+        return _restored(folder, settings, files)
+
+
+@contextmanager
+def told(folder: Path) -> Iterator[None]:
+    """What goes wrong with the files of a reader as one sentence."""
     try:
-        for name in SUMMED:
-            if digest(folder / name) != settings["sha256"][name]:
-                raise CheckpointError(f"{folder / name}: damaged: its checksum does not match; copy the reader again")
-        return _restored(folder, settings)
+        yield
     except FileNotFoundError as error:
         raise CheckpointError(f"{error.filename}: missing; copy the whole folder of the reader again") from None
     except (KeyError, TypeError, AttributeError, RuntimeError, SafetensorError, ConfigError) as error:
@@ -169,28 +191,24 @@ def load(folder: Path | str) -> Checkpoint:
         raise CheckpointError(f"{folder}: the files do not fit together ({reason}); copy the reader again") from None
 
 
-def _restored(folder: Path, settings: Mapping[str, Any]) -> Checkpoint:
+def _restored(folder: Path, settings: Mapping[str, Any], files: Mapping[str, Path]) -> Checkpoint:
     name = settings["reader"]
     if name not in READERS:
         raise CheckpointError(f"{folder}: no reader is called {name!r}; {did_you_mean(str(name), READERS)}")
-    words = settings["words"]
-    vocabulary, alphabet = Vocabulary.read(folder / VOCABULARY), Alphabet.read(folder / ALPHABET)
-    weights = unpack(load_file(folder / WORDS) | load_file(folder / WEIGHTS))
-    if (table := tuple(weights[TABLE].shape)) != (len(vocabulary), words["width"]):
-        raise ConfigError(f"{len(vocabulary)} words of width {words['width']}, but a word table of {table}")
-    if words.get("anonymity", WAYS[0]) not in WAYS or not 0 <= words.get("marks", 0) <= len(vocabulary):
-        raise ConfigError(f"no way to hide candidates: {words.get('anonymity')!r} with {words.get('marks')} marks")
+    known = settings["words"]
+    shared = files[WORDS].parent != folder
+    vocabulary, table = (shared_words if shared else words)(files[VOCABULARY], files[WORDS])
+    if tuple(table.shape) != (len(vocabulary), known["width"]):
+        size = tuple(table.shape)
+        raise ConfigError(f"{len(vocabulary)} words of width {known['width']}, but a word table of {size}")
+    if known.get("anonymity", WAYS[0]) not in WAYS or not 0 <= known.get("marks", 0) <= len(vocabulary):
+        raise ConfigError(f"no way to hide candidates: {known.get('anonymity')!r} with {known.get('marks')} marks")
     config = from_table(READERS[name].config, recorded(settings["settings"], "reader"), "reader")
-    collator = Collator(vocabulary, alphabet, **words)
-    reader = new_reader(name, config, weights[TABLE], collator)
-    reader.load_state_dict(weights)
-    temperature = settings.get("temperature", 1.0)
-    if not 0 < temperature < inf:
-        raise ConfigError(f"temperature = {temperature} is not positive")
-    return Checkpoint(name, reader.eval(), collator, settings["notes"], temperature)
-
-
-def digest(path: Path) -> str:
-    """The file's SHA-256."""
-    with path.open("rb") as file:
-        return file_digest(file, "sha256").hexdigest()
+    if shared and config.update_words:
+        raise ConfigError("its word vectors are to be trained, and those it shares with others cannot be")
+    collator = Collator(vocabulary, Alphabet.read(files[ALPHABET]), **known)
+    reader = new_reader(name, config, table, collator)
+    reader.load_state_dict(unpack(load_file(files[WEIGHTS])) | {TABLE: table})
+    if shared:
+        reader.get_parameter(TABLE).data = table  # the very same, where the reader began with a copy
+    return Checkpoint(name, reader.eval(), collator, settings["notes"], temperature_of(settings))

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import exp, inf, log
+from math import inf
 from typing import Any
 
 from gareader.distributed import Group
 from gareader.examples import Example, Prediction
-from gareader.predictor import WINDOW, Predictor
+from gareader.predictor import WINDOW, Answering
 from gareader.significance import wilson_interval
 
 RECALL_AT = (2, 3, 5)
@@ -72,7 +72,7 @@ class Tally:
 
 
 def answers(
-    predictor: Predictor, examples: Sequence[Example], group: Group, *, batch_size: int = 32
+    predictor: Answering, examples: Sequence[Example], group: Group, *, batch_size: int = 32
 ) -> Iterator[Prediction]:
     """The answers to the examples, in their order, from all processes together: each reads its share of them."""
     window = WINDOW * batch_size * group.size
@@ -90,18 +90,6 @@ def evaluate(predictions: Iterable[Prediction]) -> Report:
     for prediction in predictions:
         tally.add(prediction)
     return tally.report()
-
-
-def ensemble(predictions: Sequence[Prediction]) -> Prediction:
-    """One prediction from several readers' on the same question: their probabilities, averaged."""
-    rows = zip(*(prediction.log_probabilities for prediction in predictions), strict=True)
-    return Prediction(predictions[0].example, tuple(_log_mean(row) for row in rows))
-
-
-def _log_mean(row: Sequence[float]) -> float:
-    """log of the mean of exp, which may be too small to be computed itself."""
-    top = max(row)
-    return -inf if top == -inf else top + log(sum(exp(value - top) for value in row) / len(row))
 
 
 def prediction_record(prediction: Prediction) -> dict[str, Any]:

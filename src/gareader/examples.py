@@ -1,5 +1,6 @@
 """Example, the one door for data, and Prediction, what comes out: words and numbers, no tensors."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from math import exp, fsum, inf, log
@@ -123,3 +124,25 @@ class Prediction:
         ranking = self.ranking
         width = max(len(candidate) for candidate, _ in ranking)
         return "\n".join(f"{candidate:<{width}}  {probability:6.1%}" for candidate, probability in ranking)
+
+
+def mean_prediction(predictions: Sequence[Prediction]) -> Prediction:
+    """What several readers answer to the same question together: the mean of their probabilities and attention."""
+    rows = zip(*(prediction.log_probabilities for prediction in predictions), strict=True)
+    seen = [prediction.attention for prediction in predictions if prediction.attention is not None]
+    mean = tuple(_log_mean(row) for row in rows)
+    return Prediction(predictions[0].example, mean, _mean_attention(seen) if seen else None)
+
+
+def _log_mean(row: Sequence[float]) -> float:
+    """log of the mean of exp, which may be too small to be computed itself."""
+    top = max(row)
+    return -inf if top == -inf else top + log(sum(exp(value - top) for value in row) / len(row))
+
+
+def _mean_attention(seen: Sequence[Attention]) -> Attention:
+    """The mean of the final attention, and of each hop's; of other numbers of hops there is none, so the first's."""
+    hops = seen[0].hops
+    if all(len(each.hops) == len(hops) for each in seen):
+        hops = tuple(np.mean(hop, axis=0) for hop in zip(*(each.hops for each in seen), strict=True))
+    return Attention(seen[0].query, hops, np.mean([each.document for each in seen], axis=0))

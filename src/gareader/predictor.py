@@ -1,5 +1,6 @@
 """From words to answers: a reader with all it needs to read new text."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
@@ -11,9 +12,10 @@ from torch import nn
 
 from gareader import checkpoint
 from gareader.batching import BEGIN, END, Collator
-from gareader.checkpoint import SETTINGS
+from gareader.checkpoint import SETTINGS, read_settings
+from gareader.ensembles import members, temperature
 from gareader.errors import QuestionError
-from gareader.examples import Attention, Example, Prediction
+from gareader.examples import Attention, Example, Prediction, mean_prediction
 from gareader.pretrained import DEFAULT, folder
 from gareader.readers.gated_attention_reader import GatedAttentionConfig, GatedAttentionReader
 from gareader.readers.reader import Basis
@@ -24,21 +26,8 @@ WINDOW = 64
 """Batches read ahead, so that examples of similar length can share one."""
 
 
-class Predictor:
-    """Answers cloze questions with a reader; safe to use from several threads."""
-
-    def __init__(
-        self, reader: nn.Module, collator: Collator, temperature: float = 1.0, *, permutations: int = 1
-    ) -> None:
-        """`permutations` counts for readers that see permuted marks: answers are averaged over so many."""
-        self.reader = reader.eval()
-        self.collator = collator
-        self.temperature = temperature
-        self.permutations = permutations if collator.anonymity == "permuted" else 1
-
-    def permuted(self, permutations: int) -> "Predictor":
-        """The same reader, its answers averaged over so many permutations."""
-        return Predictor(self.reader, self.collator, self.temperature, permutations=permutations)
+class Answering(ABC):
+    """Answers cloze questions, with one reader or several; safe to use from several threads."""
 
     def answer(self, document: str, query: str, candidates: Iterable[str] | None = None) -> Prediction:
         """The answer to one question in raw text, with the attention that led to it.
@@ -68,6 +57,31 @@ class Predictor:
                 answered.update(zip(members, self.predict([window[i] for i in members]), strict=True))
             yield from (answered[i] for i in range(len(window)))
 
+    @abstractmethod
+    def predict(self, examples: Sequence[Example], *, attention: bool = False) -> list[Prediction]:
+        """The answers to a few questions, read as one batch."""
+
+    @abstractmethod
+    def permuted(self, permutations: int) -> "Answering":
+        """The same, the answers of readers that see permuted marks averaged over so many permutations."""
+
+
+class Predictor(Answering):
+    """Answers cloze questions with a reader."""
+
+    def __init__(
+        self, reader: nn.Module, collator: Collator, temperature: float = 1.0, *, permutations: int = 1
+    ) -> None:
+        """`permutations` counts for readers that see permuted marks: answers are averaged over so many."""
+        self.reader = reader.eval()
+        self.collator = collator
+        self.temperature = temperature
+        self.permutations = permutations if collator.anonymity == "permuted" else 1
+
+    def permuted(self, permutations: int) -> "Predictor":
+        """The same reader, its answers averaged over so many permutations."""
+        return Predictor(self.reader, self.collator, self.temperature, permutations=permutations)
+
     def predict(self, examples: Sequence[Example], *, attention: bool = False) -> list[Prediction]:
         """The answers to a few questions, read as one batch."""
         device = next((weight.device for weight in self.reader.parameters()), torch.device("cpu"))
@@ -91,6 +105,23 @@ class Predictor:
         return predictions
 
 
+class Ensemble(Answering):
+    """Answers with the mean of its members' probabilities, each at its own temperature, then at the ensemble's."""
+
+    def __init__(self, members: Sequence[Answering], temperature: float = 1.0) -> None:
+        self.members = tuple(members)
+        self.temperature = temperature
+
+    def permuted(self, permutations: int) -> "Ensemble":
+        """The same members, permuted each."""
+        return Ensemble([member.permuted(permutations) for member in self.members], self.temperature)
+
+    def predict(self, examples: Sequence[Example], *, attention: bool = False) -> list[Prediction]:
+        """The answers to a few questions; one member reads them after the other."""
+        answers = [member.predict(examples, attention=attention) for member in self.members]
+        return [mean_prediction(each).tempered(self.temperature) for each in zip(*answers, strict=True)]
+
+
 def question(document: str, query: str, candidates: Iterable[str] | None = None) -> Example:
     """An Example from raw text."""
     return question_of(tokenise(document), query_words(query), candidates)
@@ -104,8 +135,8 @@ def question_of(document: tuple[str, ...], query: tuple[str, ...], candidates: I
     return Example("question", document, query, tuple(choices), None)
 
 
-def load(reader: Path | str = DEFAULT) -> Predictor:
-    """A trained reader, by its name in the box or from its folder; it is read once, however often it is asked for."""
+def load(reader: Path | str = DEFAULT) -> Answering:
+    """A trained reader or ensemble, by its name in the box or from its folder; each is read once and kept."""
     path = folder(reader).resolve()
     try:
         changed = (path / SETTINGS).stat().st_mtime_ns
@@ -114,8 +145,11 @@ def load(reader: Path | str = DEFAULT) -> Predictor:
     return _load(path, changed)
 
 
-@lru_cache(maxsize=8)
-def _load(path: Path, changed: int) -> Predictor:  # noqa: ARG001
+@lru_cache(maxsize=16)
+def _load(path: Path, changed: int) -> Answering:  # noqa: ARG001
+    settings = read_settings(path)
+    if "ensemble" in settings:
+        return Ensemble([load(member) for member in members(path, settings)], temperature(path, settings))
     found = checkpoint.load(path)
     return Predictor(found.reader, found.collator, found.temperature)
 

@@ -19,7 +19,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from gareader.batching import Batch, length_batches
-from gareader.checkpoint import Checkpoint, recover_folder, save
+from gareader.checkpoint import Checkpoint, save
 from gareader.distributed import ALONE, Group
 from gareader.engine import Engine
 from gareader.errors import CheckpointError, TrainingError
@@ -28,6 +28,7 @@ from gareader.examples import Example
 from gareader.predictor import Predictor
 from gareader.readers import READERS
 from gareader.recipe import TrainConfig
+from gareader.whole import recover_folder
 
 STATE, METRICS, BEST = "state.safetensors", "metrics.jsonl", "best"
 """In a run folder: where training stands, what was measured, and the best reader so far."""

@@ -84,7 +84,8 @@ def measured(
     on_bad: Skipped | None,
 ) -> list[dict[str, Any]]:
     """A report on each reader, and one on their ensemble; where there are several processes, they share the work."""
-    from gareader.evaluation import Tally, answers, ensemble, prediction_record
+    from gareader.evaluation import Tally, answers, prediction_record
+    from gareader.examples import mean_prediction
     from gareader.files import written_whole
     from gareader.predictor import load
     from gareader.store import read_examples
@@ -101,7 +102,7 @@ def measured(
             so_far = lambda: f", accuracy {percent(tallies[-1].report().accuracy)}"  # noqa: E731
             found = watch(found, f"evaluating on {corpus}", len(examples), so_far)
         for each in found:
-            together = [*each, ensemble(each)] if len(loaded) > 1 else list(each)
+            together = [*each, mean_prediction(each)] if len(loaded) > 1 else list(each)
             for tally, prediction in zip(tallies, together, strict=True):
                 tally.add(prediction)
             if out:

@@ -7,7 +7,7 @@ from queue import Empty, Queue
 from threading import Lock, Thread
 
 from gareader.examples import Example, Prediction
-from gareader.predictor import Predictor
+from gareader.predictor import Answering
 
 WORDS = 32_000
 """The most document words read together, padding counted: with queries of 1,000 words, 128 MB of attention a hop."""
@@ -32,7 +32,7 @@ class Batcher:
     their texts while one reads, each of its steps waits for them.
     """
 
-    def __init__(self, predictor: Predictor, *, batch_size: int = 32, most_waiting: int = 256) -> None:
+    def __init__(self, predictor: Answering, *, batch_size: int = 32, most_waiting: int = 256) -> None:
         self.predictor = predictor
         self.batch_size = batch_size
         self.most_waiting = most_waiting

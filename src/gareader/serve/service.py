@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gareader.errors import GareaderError, QuestionError
 from gareader.examples import Example, Prediction
-from gareader.predictor import Predictor, question_of
+from gareader.predictor import Answering, question_of
 from gareader.serve.batcher import Batcher, OverloadedError
 from gareader.serve.messages import NOT_MARKED, SENTENCES, Answer, Limits, Problem, Question, answer_of, sentence
 from gareader.text import propose_candidates, query_words, tokenise
@@ -53,7 +53,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 
 
 def create_app(
-    readers: Mapping[str, Predictor],
+    readers: Mapping[str, Answering],
     *,
     about: Sequence[Mapping[str, Any]] = (),
     limits: Limits | None = None,

@@ -1,0 +1,122 @@
+"""Ensembles as a user meets them: `gareader ensemble`, `pack --words`, and every command that takes a reader."""
+
+import json
+
+import pytest
+
+import synthetic
+from gareader import checkpoint, pretrained
+from gareader.predictor import load
+from packed_readers import made, trained, write_box, write_vectors, written
+
+pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
+CORPUS = synthetic.corpus(12, seed=5)
+
+
+@pytest.fixture
+def vectors(tmp_path):
+    """A file of word vectors."""
+    return write_vectors(tmp_path / "vectors.txt")
+
+
+@pytest.fixture
+def box(tmp_path, vectors):
+    """Three packed readers of different sizes and kinds, which share a folder of words."""
+    return write_box(tmp_path / "box", vectors)
+
+
+def test_answer_evaluate_and_serve_say_the_same(box, gareader, tmp_path):
+    """And so do an ensemble on disk and the same readers evaluated side by side."""
+    testing = pytest.importorskip("fastapi.testclient")
+    from gareader.serve.service import create_app
+
+    folder = made(box, "one", "two", "three", temperature=1.5)
+    question = {
+        "document": "Ann has the lamp . Ben has the drum .",
+        "query": "XXXXX has the drum .",
+        "candidates": ["Ann", "Ben"],
+    }
+    corpus, predictions = tmp_path / "corpus.jsonl", tmp_path / "predictions.jsonl"
+    corpus.write_text(json.dumps({**question, "answer": "Ben"}) + "\n")
+    (tmp_path / "story.txt").write_text(question["document"])
+    asked = ["--document", tmp_path / "story.txt", "--query", question["query"], "--candidates", "Ann|Ben"]
+    code, out, err = gareader("answer", "--reader", folder, *asked, "--json")
+    assert (code, err) == (0, "")
+    answer = json.loads(out)["ranking"]
+    assert gareader("evaluate", folder, corpus, "--predictions", predictions)[0] == 0
+    evaluated = json.loads(predictions.read_text())["ranking"]
+    with testing.TestClient(create_app({"all": load(folder)})) as service:
+        served = service.post("/answer", json=question).json()["ranking"]
+    assert dict(map(pair, answer)) == pytest.approx(dict(map(pair, evaluated)))
+    assert dict(map(pair, answer)) == pytest.approx(dict(map(pair, served)))
+    gareader("evaluate", *(box / name for name in ("one", "two", "three")), corpus, "--predictions", predictions)
+    beside = dict(map(pair, json.loads(predictions.read_text())["ranking"]))
+    roots = {name: share ** (1 / 1.5) for name, share in beside.items()}
+    assert dict(map(pair, answer)) == pytest.approx({name: r / sum(roots.values()) for name, r in roots.items()})
+
+
+def pair(item):
+    return tuple(item.values()) if isinstance(item, dict) else tuple(item)
+
+
+def test_the_command_measures_and_calibrates(box, gareader, tmp_path, monkeypatch):
+    monkeypatch.setattr(pretrained, "BOX", box)
+    corpora = {name: tmp_path / f"{name}.jsonl" for name in ("measure", "calibrate")}
+    for seed, path in enumerate(corpora.values()):
+        path.write_text("".join(map(written, synthetic.corpus(30, seed=seed))))
+    command = ["ensemble", "one", "two", "--out", box / "both", "--about", "who has what"]
+    code, out, err = gareader(*command, "--measure", corpora["measure"], "--calibrate", corpora["calibrate"], "--json")
+    assert (code, err) == (0, "")
+    told = json.loads(out)
+    assert (told["reader"], told["members"], told["about"]) == ("ensemble", ["one", "two"], "who has what")
+    needed = [*box.glob("one/*"), *box.glob("two/*"), *box.glob("words/*"), *box.glob("both/*")]
+    assert told["bytes"] == sum(file.stat().st_size for file in needed)
+    assert load("both").temperature != 1.0
+    report = json.loads(gareader("evaluate", "both", corpora["measure"], "--json")[1])
+    assert told["measured"]["accuracy"] == report["accuracy"]
+    assert told["measured"]["loss"] == pytest.approx(report["loss"])
+    assert told["measured"]["interval"] == pytest.approx(report["interval"])
+    listed = {row["name"]: row for row in map(json.loads, gareader("readers", "--json")[1].splitlines())}
+    assert listed["both"] == told
+    assert "who has what" in gareader("readers")[1]
+    assert gareader("analyse", "both", corpora["measure"])[0] == 0
+    plain = gareader("ensemble", "one", "two", "--out", box / "plain")[1]
+    assert plain == f"{box / 'plain'}: {sum(f.stat().st_size for f in needed) / 1e6:.1f} MB, temperature 1.000\n"
+    assert gareader("serve", "both", "--check")[1].startswith("both: ready")
+
+
+def test_a_picture_of_an_ensembles_attention(box, gareader, tmp_path):
+    pytest.importorskip("matplotlib")
+    (tmp_path / "corpus.jsonl").write_text(written(CORPUS[0]))
+    arguments = "--reader", made(box, "one", "three"), "--corpus", tmp_path / "corpus.jsonl"
+    assert gareader("plot", "attention", *arguments, "--out", tmp_path / "picture.png")[0] == 0
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_packing_against_words(vectors, gareader, tmp_path):
+    corpus = tmp_path / "corpus.jsonl"
+    corpus.write_text("".join(map(written, CORPUS)))
+    for seed in (1, 2):
+        checkpoint.save(trained(vectors, seed, hidden=4), tmp_path / f"run{seed}")
+    box = tmp_path / "box"
+    packing = "--measure", corpus, "--words", box / "words"
+    assert gareader("pack", tmp_path / "run1", "--out", box / "one", *packing, "--vectors", vectors)[0] == 0
+    assert sorted(path.name for path in box.iterdir()) == ["one", "words"]
+    code, out, err = gareader("pack", tmp_path / "run2", "--out", box / "two", *packing, "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["bytes"] == sum(
+        file.stat().st_size for name in ("two", "words") for file in (box / name).iterdir()
+    )
+    assert load(box / "two").collator.row("gold") is not None  # not a word of the corpus, but of the file
+    accuracy = json.loads(gareader("evaluate", box / "two", corpus, "--json")[1])["accuracy"]
+    assert json.loads(out)["measured"]["accuracy"] == accuracy
+    for words, problem in (
+        (tmp_path / "words", "words that readers share lie beside them; name a folder such as"),
+        (box / "three", "words that readers share lie beside them"),
+        (box / "one", "there are no words here (no vocabulary.txt); choose another folder"),
+        (box / "a|b", "this name is of other than letters"),
+    ):
+        code, out, err = gareader("pack", tmp_path / "run1", "--out", box / "three", *packing[:2], "--words", words)
+        assert (code, out) == (1, "")
+        assert err.startswith(f"gareader: {words}: {problem}")
+        assert not (box / "three").exists()
