@@ -63,7 +63,7 @@ def save(checkpoint: Checkpoint, folder: Path | str, *, packed: bool = False, wo
     folder = Path(folder)
     try:
         check_replaceable(folder)
-        with whole_folder(folder) as new:
+        with whole_folder(folder, sole=True) as new:
             _write(checkpoint, new, packed, words_of)
     except (OSError, SafetensorError) as error:
         reason = getattr(error, "strerror", None) or error

@@ -76,7 +76,7 @@ def save(readers: Sequence[Path], folder: Path, temperature: float, notes: Mappi
     beside = folder.resolve().parent
     named_ones = {reader.resolve().name for reader in readers if reader.resolve().parent == beside}
     try:
-        with whole_folder(folder) as new:
+        with whole_folder(folder, sole=True) as new:
             box = _Box(new, named_ones)
             places = [
                 reader.resolve() if reader.resolve().parent == beside else new / box.copied(reader)

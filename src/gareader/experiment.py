@@ -21,7 +21,6 @@ from gareader.distributed import ALONE, Group
 from gareader.engine import chosen_device
 from gareader.errors import ConfigError, TrainingError, did_you_mean
 from gareader.examples import Example
-from gareader.files import written_whole
 from gareader.nn.embedding import TABLE
 from gareader.readers import READERS, new_reader
 from gareader.recipe import TrainConfig
@@ -29,6 +28,7 @@ from gareader.store import PreparedCorpus, prepare, read_examples
 from gareader.training import Run, usable
 from gareader.vectors import check_width, word_table
 from gareader.vocabulary import Alphabet
+from gareader.whole import written_whole
 
 SETTINGS = "settings.json"
 """The resolved settings, in the run folder."""

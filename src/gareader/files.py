@@ -1,6 +1,5 @@
-"""Files: plain, gzip or xz read alike, told apart by their content; written whole or not at all; locks."""
+"""Files: plain, gzip or xz read alike, told apart by their content; and locks."""
 
-import os
 import zlib
 from codecs import BOM_UTF8
 from collections.abc import Iterator
@@ -9,12 +8,10 @@ from gzip import GzipFile
 from io import BufferedReader
 from lzma import LZMAError, LZMAFile
 from pathlib import Path
-from typing import IO
-from uuid import uuid4
 
 from filelock import FileLock, Timeout
 
-from gareader.errors import CorpusError, GareaderError, TrainingError
+from gareader.errors import CorpusError, TrainingError
 
 Content = BufferedReader | GzipFile | LZMAFile
 
@@ -78,32 +75,6 @@ def check_no_pipe(path: Path) -> None:
     """Complain about a pipe, where a file is read more than once."""
     if path.is_fifo():
         raise CorpusError("this is a pipe, and a corpus is read more than once; write it to a file first", path)
-
-
-def check_folder(path: Path) -> None:
-    """Complain if there is no folder for the file; to be asked before long work."""
-    if not path.parent.is_dir():
-        raise GareaderError(f"{path}: there is no folder {path.parent}; type: mkdir -p {path.parent}")
-
-
-@contextmanager
-def written_whole(path: Path) -> Iterator[IO[str]]:
-    """A text file that appears under its name only when it is complete; an error leaves what was there before."""
-    check_folder(path)
-    if path.exists() and not path.is_file():  # /dev/null, or a pipe
-        with path.open("w", encoding="utf-8", newline="\n") as file:
-            yield file
-        return
-    temporary = path.with_name(f".{path.name}.{uuid4().hex}")
-    try:
-        with temporary.open("x", encoding="utf-8", newline="\n") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 @contextmanager

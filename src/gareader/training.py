@@ -28,7 +28,7 @@ from gareader.examples import Example
 from gareader.predictor import Predictor
 from gareader.readers import READERS
 from gareader.recipe import TrainConfig
-from gareader.whole import recover_folder
+from gareader.whole import recover_folder, whole_file
 
 STATE, METRICS, BEST = "state.safetensors", "metrics.jsonl", "best"
 """In a run folder: where training stands, what was measured, and the best reader so far."""
@@ -275,23 +275,18 @@ class Run:
         """Write the state beside the old one, then put it in its place: a torn write leaves the old one usable."""
         if not self.group.first:
             return
-        target, new = self.folder / STATE, self.folder / f".{STATE}.new"
+        target = self.folder / STATE
+        metadata = {
+            "position": json.dumps(asdict(self.position)),
+            "window": json.dumps(self.window),
+            "made_of": self.made_of,
+        }
         try:
-            save_file(
-                self.state(),
-                new,
-                metadata={
-                    "position": json.dumps(asdict(self.position)),
-                    "window": json.dumps(self.window),
-                    "made_of": self.made_of,
-                },
-            )
-            for path in (self.folder / METRICS, new):  # the state says how long the metrics are
-                with path.open("ab") as file:
-                    os.fsync(file.fileno())
-            new.replace(target)
+            with whole_file(target, sole=True) as new:
+                save_file(self.state(), new, metadata)
+                with (self.folder / METRICS).open("ab") as metrics:  # the state says how long they are
+                    os.fsync(metrics.fileno())
         except (OSError, SafetensorError) as error:
-            new.unlink(missing_ok=True)
             raise CheckpointError(
                 f"{target}: the state cannot be written ({error}); the one before is still there: "
                 "free some room and resume"

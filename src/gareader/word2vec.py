@@ -5,7 +5,7 @@ from pathlib import Path
 
 from gareader.errors import GareaderError
 from gareader.examples import PLACEHOLDER, Example
-from gareader.files import written_whole
+from gareader.whole import written_whole
 
 LONGEST = 10_000
 """Words of a text that gensim reads; it leaves out the rest."""

@@ -1,7 +1,6 @@
 """A corpus of any size, made from a small one by repeating and permuting it: opened, shuffled and read."""
 
 import json
-import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import pyarrow as pa
 from gareader.batching import length_batches
 from gareader.errors import GareaderError
 from gareader.store import PreparedCorpus
+from gareader.whole import whole_folder
 
 BATCH = 32
 
@@ -44,17 +44,14 @@ def repeat(source: Path, questions: int, folder: Path) -> None:
     """A folder of shards, each the source in another order, until there are so many questions."""
     if source.is_dir():
         raise GareaderError(f"{source}: this is a folder of shards; name one of them, or the corpus itself")
-    new = folder.with_name(f".{folder.name}.new")
-    shutil.rmtree(new, ignore_errors=True)
-    new.mkdir(parents=True)
     with pa.memory_map(str(source)) as file:
         table = pa.ipc.open_file(file).read_all().combine_chunks()
-    for number in range(-(-questions // len(table))):
-        order = np.random.default_rng(number).permutation(len(table))[: questions - number * len(table)]
-        with pa.ipc.new_file(str(new / f"{number:05}.arrow"), table.schema) as writer:
-            for start in range(0, len(order), 4096):
-                writer.write_table(table.take(order[start : start + 4096]).combine_chunks())
-    new.replace(folder)
+    with whole_folder(folder, sync=False) as new:
+        for number in range(-(-questions // len(table))):
+            order = np.random.default_rng(number).permutation(len(table))[: questions - number * len(table)]
+            with pa.ipc.new_file(str(new / f"{number:05}.arrow"), table.schema) as writer:
+                for start in range(0, len(order), 4096):
+                    writer.write_table(table.take(order[start : start + 4096]).combine_chunks())
 
 
 def bench_shards(folder: Path, read: int) -> ShardsBenchmark:

@@ -1,17 +1,16 @@
 """A built corpus on disk: a file for each part, and a card that says what is in it; whole or not at all."""
 
 import json
-import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import IO, Any
 
 from gareader.errors import BuildError
 from gareader.examples import Example
 from gareader.statistics import Tally
+from gareader.whole import whole_folder
 
 PARTS = ("train", "validation", "test")
 
@@ -33,17 +32,12 @@ def new_folder(path: Path) -> Iterator[Path]:
     """A folder to fill, which appears under its name only when the block is done."""
     if path.exists():
         raise BuildError(f"{path} exists already; name another folder with --out, or remove it")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(mkdtemp(prefix=f".{path.name}.", dir=path.parent))
-    except OSError as error:
-        raise BuildError(f"{path} cannot be made ({error.strerror}); name another folder with --out") from None
-    try:
-        yield temporary
-        temporary.chmod(0o755)
-        temporary.rename(path)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    with ExitStack() as stack:
+        try:
+            folder = stack.enter_context(whole_folder(path, sync=False))
+        except OSError as error:
+            raise BuildError(f"{path} cannot be made ({error.strerror}); name another folder with --out") from None
+        yield folder
 
 
 class Parts:

@@ -13,7 +13,7 @@ from cyclopts.validators import Number
 
 from gareader.cli.app import Format, Json, SkipBad, Skipped, app, percent, watch, with_interval
 from gareader.errors import GareaderError
-from gareader.files import check_folder
+from gareader.whole import check_folder
 
 if TYPE_CHECKING:
     from gareader.distributed import Group
@@ -86,9 +86,9 @@ def measured(
     """A report on each reader, and one on their ensemble; where there are several processes, they share the work."""
     from gareader.evaluation import Tally, answers, prediction_record
     from gareader.examples import mean_prediction
-    from gareader.files import written_whole
     from gareader.predictor import load
     from gareader.store import read_examples
+    from gareader.whole import written_whole
 
     loaded = [load(name).permuted(permutations) for name in names]
     names += ["ensemble"] * (len(loaded) > 1)

@@ -92,9 +92,9 @@ def run_trials(studio: Any, trials: Sequence[Any]) -> tuple[bool, int]:
 
 def write(studio: Any) -> str:
     """The table, and the picture where matplotlib is installed."""
-    from gareader.files import written_whole
     from gareader.plots import save, study_picture
     from gareader.study import markdown
+    from gareader.whole import written_whole
 
     results = studio.results()
     text: str = markdown(studio.study, results, studio.predictions)

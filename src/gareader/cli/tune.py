@@ -113,9 +113,9 @@ def run_trials(sweep: Any, wanted: int) -> None:
 
 def write(plan: Any, ledger: Any, folder: Path) -> list[Any]:
     """The table and the best settings so far; returns what is known of each trial."""
-    from gareader.files import written_whole
     from gareader.tuning.ledger import finished
     from gareader.tuning.report import best, best_settings, markdown, outcomes
+    from gareader.whole import written_whole
 
     trials = ledger.trials()
     found = outcomes(plan.space, trials)

@@ -10,7 +10,7 @@ from cyclopts.validators import Number
 
 from gareader.cli.app import Format, Json, app, watch
 from gareader.examples import Example
-from gareader.files import check_folder
+from gareader.whole import check_folder
 
 
 @app.command

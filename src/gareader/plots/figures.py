@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gareader.errors import GareaderError
-from gareader.files import check_folder
+from gareader.whole import check_folder, whole_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,14 +36,9 @@ def check_picture(path: Path) -> None:
 def save(figure: "Figure", path: Path) -> None:
     """Write a picture; the ending of the name decides its kind."""
     check_picture(path)
-    new = path.with_name(f".{path.name}.new")
-    try:
-        with warnings.catch_warnings(record=True) as heard:
-            warnings.simplefilter("always")
-            figure.savefig(new, format=path.suffix[1:].lower(), dpi=150)
-        new.replace(path)
-    finally:
-        new.unlink(missing_ok=True)
+    with whole_file(path, sync=False) as new, warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        figure.savefig(new, format=path.suffix[1:].lower(), dpi=150)
     boxes = "the font of pictures lacks some characters of this text; they are drawn as boxes"
     told = (str(warning.message) for warning in heard)
     for text in dict.fromkeys(boxes if "missing from font" in each else each for each in told):

@@ -24,6 +24,7 @@ from gareader.store.addresses import is_prepared
 from gareader.store.encoding import SEPARATOR, Encoded, encode, lists
 from gareader.store.layout import PREPARED
 from gareader.store.reading import PreparedCorpus, read_examples
+from gareader.whole import whole_file, whole_folder
 
 Watch = Callable[[Iterable[Example], str], Iterable[Example]]
 """Sees examples pass, under a label."""
@@ -35,8 +36,8 @@ SPAN = 1 << 24
 def prepare(examples: Iterable[Example], path: Path | str, *, shard: int | None = None) -> PreparedCorpus:
     """Write `examples` to a file, or, with `shard`, to a folder of files with at least so many examples each."""
     path = Path(path)
-    with _beside(path, shard) as folder:
-        _write([encode(examples, folder / "indices")], path, folder, shard)
+    with _scratch(path, shard) as folder:
+        _write([encode(examples, folder / "indices")], path, shard)
     return PreparedCorpus.open(path)
 
 
@@ -69,7 +70,7 @@ def prepare_corpus(
     kind = format or corpora.recognise(corpus)
     spans = corpora.spans(corpus, SPAN, format=kind)
     first = [*islice(spans, 2)]
-    with _beside(path, shard) as folder:
+    with _scratch(path, shard) as folder:
         if min(workers, len(first)) <= 1:
             examples = corpora.read(corpus, format=kind, on_bad=on_bad)
             parts = [encode(watch(examples), folder / "indices")]
@@ -85,7 +86,7 @@ def prepare_corpus(
                     yield from range(part.examples)
 
             deque(watch(numbers()), maxlen=0)
-        _write(parts, path, folder, shard)
+        _write(parts, path, shard)
     return PreparedCorpus.open(path)
 
 
@@ -108,8 +109,8 @@ class _Stretch:
 
 
 @contextmanager
-def _beside(path: Path, shard: int | None) -> Iterator[Path]:
-    """A folder for what is being made, so that the last step is a rename; removed whatever happens, errors said."""
+def _scratch(path: Path, shard: int | None) -> Iterator[Path]:
+    """A folder beside `path` for what is being made, removed whatever happens; errors said."""
     if path.is_dir() and (not shard or any(path.iterdir())):
         raise StoreError(f"{path}: this folder is there already; remove it, or choose another name with --out")
     if shard and path.is_file():
@@ -129,23 +130,20 @@ def _beside(path: Path, shard: int | None) -> Iterator[Path]:
         raise StoreError(f"{path}: cannot write the prepared corpus: {error.strerror or error}") from error
 
 
-def _write(parts: list[Encoded], path: Path, folder: Path, shard: int | None) -> None:
+def _write(parts: list[Encoded], path: Path, shard: int | None) -> None:
     """Write the final file or folder, now that all words are known, and put it in its place."""
     coded = pa.concat_arrays([part.words for part in parts]).dictionary_encode()
     places = np.split(coded.indices.to_numpy(), np.cumsum([len(part.words) for part in parts])[:-1])
-    new = folder / "prepared"
-    if shard:
-        new.mkdir()
-    with _Files(new, shard) as files:
+    # No sync, which can take as long as all the rest: a corpus can be prepared again, and a file that a power cut has
+    # left short is found out when it is opened.
+    whole = whole_folder if shard else whole_file
+    with whole(path, sync=False) as new, _Files(new, shard) as files:
         for part, numbers in zip(parts, places, strict=True):
             with pa.memory_map(str(part.path)) as source:
                 reader = pa.ipc.open_file(source)
                 for number in range(reader.num_record_batches):
                     files.write(_whole(reader.get_batch(number), numbers, coded.dictionary))
             part.path.unlink()
-    # No fsync, which can take as long as all the rest: a corpus can be prepared again, and a file that a power cut
-    # has left short is found out when it is opened.
-    new.replace(path)
 
 
 def _whole(batch: Any, numbers: NDArray[np.int32], words: Any) -> Any:

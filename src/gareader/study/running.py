@@ -15,12 +15,12 @@ from gareader.errors import CorpusError, TrainingError
 from gareader.evaluation import evaluate, prediction_record
 from gareader.examples import Example, Prediction
 from gareader.experiment import SETTINGS, Experiment
-from gareader.files import written_whole
 from gareader.predictor import Predictor
 from gareader.store import PreparedCorpus, Watch, prepared_once
 from gareader.study.plan import Study, Trial
 from gareader.study.results import RESULTS, Result, append_result, read_results
 from gareader.training import BEST, STATE, Run
+from gareader.whole import written_whole
 
 
 class Studio:

@@ -11,9 +11,10 @@ from sqlalchemy.engine import URL
 
 from gareader.errors import TrainingError
 from gareader.experiment import SETTINGS
-from gareader.files import held, written_whole
+from gareader.files import held
 from gareader.store import Watch, prepared_once
 from gareader.tuning.plan import Plan
+from gareader.whole import written_whole
 
 SWEEP, LOCK, DATABASE, CORPORA, RUNS = "sweep.json", "lock", "tune.sqlite3", "corpora", "trials"
 
