@@ -26,7 +26,7 @@ def test_outcomes_are_read_from_a_predictions_file(tmp_path):
         {"id": "one", "ranking": [["a", 1.0]], "answer": "a", "correct": True},
         {"id": 2, "correct": False},
         "",
-        {"id": "three", "correct": True},
+        {"id": "three", "best": "a", "ranking": [{"answer": "a", "probability": 1.0}], "absent": [], "correct": True},
     )
     found = read_outcomes(path)
     assert found == Outcomes(str(path), {"one": True, "2": False, "three": True})

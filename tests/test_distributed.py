@@ -187,7 +187,7 @@ def test_evaluated_by_two_processes(runs, tmp_path):
     assert reports[0] == reports[1]
     rankings = [
         [
-            [name for name, _ in json.loads(line)["ranking"]]
+            [each["answer"] for each in json.loads(line)["ranking"]]
             for line in (tmp_path / f"{n}.jsonl").read_text().splitlines()
         ]
         for n in (1, 2)

@@ -102,7 +102,13 @@ def test_the_line_of_a_predictions_file():
     line = json.dumps(prediction_record(found), allow_nan=False)
     assert json.loads(line) == {
         "id": "cbt:7",
-        "ranking": [["b", pytest.approx(0.75)], ["a", pytest.approx(0.25)], ["c", 0.0]],
+        "best": "b",
+        "ranking": [
+            {"answer": "b", "probability": pytest.approx(0.75)},
+            {"answer": "a", "probability": pytest.approx(0.25)},
+            {"answer": "c", "probability": 0.0},
+        ],
+        "absent": ["c"],
         "answer": "b",
         "correct": True,
     }
@@ -111,10 +117,12 @@ def test_the_line_of_a_predictions_file():
 def test_the_line_of_a_question_without_a_known_answer():
     record = prediction_record(prediction(None, None, answer=None))
     assert (record["answer"], record["correct"]) == (None, None)
-    assert json.loads(json.dumps(record, allow_nan=False))["ranking"] == [["a", 0.0], ["b", 0.0]]
+    found = json.loads(json.dumps(record, allow_nan=False))
+    assert found["ranking"] == [{"answer": "a", "probability": 0.0}, {"answer": "b", "probability": 0.0}]
+    assert (found["best"], found["absent"]) == (None, ["a", "b"])
 
 
 def test_the_line_of_an_answer_of_several_words():
     example = Example("q", ("Mary", "Ann"), (PLACEHOLDER,), (("Tom",), ("Mary", "Ann")), 1)
     record = prediction_record(Prediction(example, (-inf, 0.0)))
-    assert record["answer"] == record["ranking"][0][0] == "Mary Ann"
+    assert record["answer"] == record["best"] == record["ranking"][0]["answer"] == "Mary Ann"

@@ -49,11 +49,21 @@ def test_a_question():
     found = response.json()
     expected = READER.answer(STORY, ASKED["query"], ASKED["candidates"])
     assert found["best"] == expected.best
-    assert found["reader"] == "small"
+    assert (found["reader"], found["id"]) == ("small", "question")
+    assert found["absent"] == [" ".join(expected.example.candidates[place]) for place in expected.absent]
     assert [(each["answer"], each["probability"]) for each in found["ranking"]] == [
         (name, pytest.approx(share, abs=1e-6)) for name, share in expected.ranking
     ]
     assert "attention" not in found
+
+
+def test_an_answer_has_the_shape_of_every_prediction():
+    asked = {**ASKED, "id": "seven", "candidates": ["Ann", "Ben", "Zoë"]}
+    record = READER.answer(STORY, asked["query"], asked["candidates"]).record()
+    found = post(asked).json()
+    assert found.keys() - {"reader"} == record.keys()
+    assert (found["id"], found["absent"], found["best"]) == ("seven", ["Zoë"], record["best"])
+    assert [each.keys() for each in found["ranking"]] == [each.keys() for each in record["ranking"]]
 
 
 def test_a_list_of_questions_keeps_its_order():

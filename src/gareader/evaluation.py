@@ -96,8 +96,7 @@ def prediction_record(prediction: Prediction) -> dict[str, Any]:
     """A prediction as a line of a predictions file."""
     example = prediction.example
     return {
-        "id": example.id,
-        "ranking": [list(item) for item in prediction.ranking],
+        **prediction.record(),
         "answer": None if example.answer is None else " ".join(example.candidates[example.answer]),
         "correct": prediction.correct,
     }

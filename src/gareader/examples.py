@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from math import exp, fsum, inf, log
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,6 +115,15 @@ class Prediction:
         powers = [(value - top) / temperature for value in self.log_probabilities]
         total = log(fsum(map(exp, powers)))
         return replace(self, log_probabilities=tuple(power - total for power in powers))
+
+    def record(self, top: int | None = None) -> dict[str, Any]:
+        """The prediction as programs read it, in files, from the command line and over HTTP: all that JSON can hold."""
+        return {
+            "id": self.example.id,
+            "best": self.best if self.answerable else None,
+            "ranking": [{"answer": name, "probability": share} for name, share in self.ranking[:top]],
+            "absent": [" ".join(self.example.candidates[i]) for i in self.absent],
+        }
 
     def plot(self, path: Path | str) -> None:
         """Draw where the reader looked: a PNG, SVG or PDF file, as its ending says (needs the extra `plot`)."""

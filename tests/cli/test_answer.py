@@ -144,9 +144,9 @@ def test_json_for_programs(answer, story):
     found = json.loads(out)
     assert found.keys() == KEYS
     assert (found["absent"], found["in_part"]) == (["Zoë"], [])
-    assert found["best"] == found["ranking"][0][0] == "Ben"
-    assert found["ranking"][2] == ["Zoë", 0.0]
-    assert sum(probability for _, probability in found["ranking"]) == pytest.approx(1)
+    assert found["best"] == found["ranking"][0]["answer"] == "Ben"
+    assert found["ranking"][2] == {"answer": "Zoë", "probability": 0.0}
+    assert sum(each["probability"] for each in found["ranking"]) == pytest.approx(1)
     assert len(json.loads(answer("--document", story, "--query", QUERY, "--json", "--top", 1)[1])["ranking"]) == 1
 
 
@@ -252,7 +252,7 @@ def test_many_questions(answer, tmp_path, name):
     assert [row["id"] for row in found] == ["first", f"{stem}:3", f"{stem}:7", f"{stem}:8"]
     assert all(row.keys() == KEYS for row in found)
     assert found[2]["absent"] == ["Zoë", "Xerxes"]
-    assert found[2]["ranking"] == [["Zoë", 0.0], ["Xerxes", 0.0]]
+    assert [each["answer"] for each in found[2]["ranking"]] == ["Zoë", "Xerxes"]
     place = "/dev/stdin" if name == "-" else path
     told = err.splitlines()
     assert told[0].startswith(f"gareader: skipped: {place}:2: broken JSON")
@@ -284,7 +284,7 @@ def test_candidates_are_proposed_for_a_line_without_them(answer, tmp_path, name)
     assert (code, err) == (0, "")
     found = json.loads(out)
     assert found["best"] == "Ben"
-    assert sorted(candidate for candidate, _ in found["ranking"]) == ["Ann", "Ben", "Cora", "Dan"]
+    assert sorted(each["answer"] for each in found["ranking"]) == ["Ann", "Ben", "Cora", "Dan"]
 
 
 def test_many_good_questions(answer, tmp_path):
@@ -292,7 +292,7 @@ def test_many_good_questions(answer, tmp_path):
     path.write_text(line("drum") + "\n" + line("kite"))
     code, out, err = answer("--batch", path, "--top", 1)
     assert (code, err) == (0, "")
-    assert [json.loads(row)["ranking"][0][0] for row in out.splitlines()] == ["Ben", "Cora"]
+    assert [json.loads(row)["ranking"][0]["answer"] for row in out.splitlines()] == ["Ben", "Cora"]
     assert all(len(json.loads(row)["ranking"]) == 1 for row in out.splitlines())
     assert answer("--batch", "-", stdin=b"") == (0, "", "")
 

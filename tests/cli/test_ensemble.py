@@ -42,21 +42,21 @@ def test_answer_evaluate_and_serve_say_the_same(box, gareader, tmp_path):
     asked = ["--document", tmp_path / "story.txt", "--query", question["query"], "--candidates", "Ann|Ben"]
     code, out, err = gareader("answer", "--reader", folder, *asked, "--json")
     assert (code, err) == (0, "")
-    answer = json.loads(out)["ranking"]
+    answer = shares(json.loads(out))
     assert gareader("evaluate", folder, corpus, "--predictions", predictions)[0] == 0
-    evaluated = json.loads(predictions.read_text())["ranking"]
+    evaluated = shares(json.loads(predictions.read_text()))
     with testing.TestClient(create_app({"all": load(folder)})) as service:
-        served = service.post("/answer", json=question).json()["ranking"]
-    assert dict(map(pair, answer)) == pytest.approx(dict(map(pair, evaluated)))
-    assert dict(map(pair, answer)) == pytest.approx(dict(map(pair, served)))
+        served = shares(service.post("/answer", json=question).json())
+    assert answer == pytest.approx(evaluated)
+    assert answer == pytest.approx(served)
     gareader("evaluate", *(box / name for name in ("one", "two", "three")), corpus, "--predictions", predictions)
-    beside = dict(map(pair, json.loads(predictions.read_text())["ranking"]))
+    beside = shares(json.loads(predictions.read_text()))
     roots = {name: share ** (1 / 1.5) for name, share in beside.items()}
-    assert dict(map(pair, answer)) == pytest.approx({name: r / sum(roots.values()) for name, r in roots.items()})
+    assert answer == pytest.approx({name: r / sum(roots.values()) for name, r in roots.items()})
 
 
-def pair(item):
-    return tuple(item.values()) if isinstance(item, dict) else tuple(item)
+def shares(record):
+    return {each["answer"]: each["probability"] for each in record["ranking"]}
 
 
 def test_the_command_measures_and_calibrates(box, gareader, tmp_path, monkeypatch):

@@ -134,15 +134,9 @@ def source(name: str) -> Path:
 
 
 def record(prediction: Prediction, top: int | None = None) -> dict[str, Any]:
-    """A prediction as programs read it."""
-    example = prediction.example
-    return {
-        "id": example.id,
-        "best": prediction.best if prediction.answerable else None,
-        "ranking": [list(item) for item in prediction.ranking[:top]],
-        "absent": [" ".join(example.candidates[place]) for place in prediction.absent],
-        "in_part": [" ".join(example.candidates[place]) for place in prediction.in_part],
-    }
+    """A prediction as programs read it, and which candidates are there only in part."""
+    in_part = [" ".join(prediction.example.candidates[place]) for place in prediction.in_part]
+    return {**prediction.record(top), "in_part": in_part}
 
 
 def print_ranking(prediction: Prediction, top: int | None = None) -> None:

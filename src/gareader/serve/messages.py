@@ -36,6 +36,7 @@ class Question(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
+    id: Annotated[str, Field(description="A name for the question, which its answer has too.")] = "question"
     document: Annotated[str, Field(min_length=1, description="The text that holds the answer.")]
     query: Annotated[str, Field(min_length=1, description="A sentence with one blank: XXXXX, ___ or @placeholder.")]
     candidates: Annotated[
@@ -71,8 +72,10 @@ class Candidate(BaseModel):
 class Answer(BaseModel):
     """The candidates, the most probable first."""
 
+    id: Annotated[str, Field(description="The question's.")]
     best: str
     ranking: list[Candidate]
+    absent: Annotated[list[str], Field(description="Candidates that are not in the document.")]
     reader: str
     attention: Seen | None = None
 
@@ -114,8 +117,7 @@ def answer_of(prediction: Prediction, reader: str, *, attention: bool) -> Answer
     """A prediction as it goes over the wire."""
     seen = prediction.attention if attention else None
     return Answer(
-        best=prediction.best,
-        ranking=[Candidate(answer=name, probability=share) for name, share in prediction.ranking],
+        **prediction.record(),
         reader=reader,
         attention=None if seen is None else _seen(prediction, seen),
     )

@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from importlib.resources import files
 from typing import Annotated, Any
@@ -169,7 +170,7 @@ def _example(asked: Question, number: int, limits: Limits, attention: list[int])
         raise HTTPException(413, f"{_place(number)}more than {limits.candidates} candidates; give fewer")
     document, query = _words(asked.document, asked.query, limits, number)
     try:
-        example = question_of(document, query, asked.candidates)
+        example = replace(question_of(document, query, asked.candidates), id=asked.id)
     except QuestionError as error:
         raise HTTPException(400, f'{_place(number)}{error}, for example "candidates": ["Tom", "Mary Ann"]') from None
     except GareaderError as error:

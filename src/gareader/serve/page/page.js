@@ -236,7 +236,9 @@ function drawAnswers() {
     bar.style.width = `${100 * probability}%`;
     track.append(bar);
     share.className = "share";
-    share.textContent = `${(100 * probability).toFixed(1)} %`;
+    const absent = state.answer.absent.includes(answer);
+    share.textContent = absent ? "–" : `${(100 * probability).toFixed(1)} %`;
+    if (absent) row.title = "not in the story";
     row.append(name, track, share);
     return row;
   }));
