@@ -10,6 +10,8 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time __getattr__ belo
     from gareader.errors import GareaderError as GareaderError
     from gareader.examples import Example as Example
     from gareader.examples import Prediction as Prediction
+    from gareader.predictor import Answering as Answering
+    from gareader.predictor import Ensemble as Ensemble
     from gareader.predictor import Predictor as Predictor
     from gareader.predictor import load as load
     from gareader.predictor import untrained as untrained
@@ -24,8 +26,10 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time __getattr__ belo
 
 HOMES = {
     "Alphabet": "vocabulary",
+    "Answering": "predictor",
     "Batch": "batching",
     "Collator": "batching",
+    "Ensemble": "predictor",
     "Example": "examples",
     "GareaderError": "errors",
     "GatedAttentionConfig": "readers.gated_attention_reader",
