@@ -204,11 +204,11 @@ def _restored(folder: Path, settings: Mapping[str, Any], files: Mapping[str, Pat
     if known.get("anonymity", WAYS[0]) not in WAYS or not 0 <= known.get("marks", 0) <= len(vocabulary):
         raise ConfigError(f"no way to hide candidates: {known.get('anonymity')!r} with {known.get('marks')} marks")
     config = from_table(READERS[name].config, recorded(settings["settings"], "reader"), "reader")
-    if shared and config.update_words:
-        raise ConfigError("its word vectors are to be trained, and those it shares with others cannot be")
     collator = Collator(vocabulary, Alphabet.read(files[ALPHABET]), **known)
     reader = new_reader(name, config, table, collator)
     reader.load_state_dict(unpack(load_file(files[WEIGHTS])) | {TABLE: table})
+    if shared and reader.get_parameter(TABLE).requires_grad:
+        raise ConfigError("its word vectors are to be trained, and those it shares with others cannot be")
     if shared:
         reader.get_parameter(TABLE).data = table  # the very same, where the reader began with a copy
     return Checkpoint(name, reader.eval(), collator, settings["notes"], temperature_of(settings))

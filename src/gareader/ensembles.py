@@ -107,7 +107,7 @@ class _Box:
         settings = read_settings(reader)
         files, sums = files_of(reader, settings), settings["sha256"]
         name = self.free(reader.resolve().name)
-        apart = () if settings["settings"]["update_words"] else (VOCABULARY, ALPHABET, WORDS)
+        apart = () if settings["settings"].get("update_words", True) else (VOCABULARY, ALPHABET, WORDS)
         if apart:
             key = tuple(sums[file] for file in apart)
             if key not in self.words:
