@@ -10,7 +10,7 @@ from gareader import checkpoint, ensembles
 from gareader.batching import SPECIAL_WORDS, Collator
 from gareader.checkpoint import Checkpoint
 from gareader.readers import READERS
-from gareader.readers.reader import Start
+from gareader.readers.reader import Basis
 from gareader.shipping import slim, write_words
 from gareader.vectors import word_table
 from gareader.vocabulary import Alphabet
@@ -32,8 +32,8 @@ def trained(vectors, seed, name="gated-attention", temperature=1.0, letters="", 
     alphabet = Alphabet.of([*table.vocabulary, letters])
     kind = READERS[name]
     generator = torch.Generator().manual_seed(seed)
-    start = Start(torch.from_numpy(table.matrix), len(alphabet), generator=generator)
-    reader = kind.reader(kind.config(**settings), start)
+    basis = Basis(torch.from_numpy(table.matrix), len(alphabet), generator=generator)
+    reader = kind.reader(kind.config(**settings), basis)
     collator = Collator(table.vocabulary, alphabet, width=8, seed=seed, pretrained=table.pretrained)
     return Checkpoint(name, reader.eval(), collator, {"about": f"number {seed}"}, temperature)
 

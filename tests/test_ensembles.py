@@ -161,7 +161,8 @@ def test_an_ensemble_in_the_box_is_found_by_its_name(box, monkeypatch):
 
 def test_members_from_elsewhere_are_copied_with_one_copy_of_their_words(box, vectors, tmp_path):
     for run in ("a", "b"):
-        checkpoint.save(slim(trained(vectors, 7 + (run == "b"), hidden=4)), tmp_path / run / "best", packed=True)
+        reader = trained(vectors, 7 + (run == "b"), hidden=4, letters="é" * (run == "b"))
+        checkpoint.save(slim(reader), tmp_path / run / "best", packed=True)
     own = trained(vectors, 9, hidden=4, update_words=True)
     checkpoint.save(own, tmp_path / "c" / "best")
     made(tmp_path, "a/best", "b/best", "c/best", "box/one", out="new/all")
@@ -171,7 +172,8 @@ def test_members_from_elsewhere_are_copied_with_one_copy_of_their_words(box, vec
     for name in ("a", "b", "c", "box"):
         shutil.rmtree(tmp_path / name)
     assert {path.name for path in new.iterdir()} == {SETTINGS, "best", "best-2", "best-3", "one", "words"}
-    assert not (new / "best" / WORDS).exists()
+    assert {path.name for path in (new / "best").iterdir()} == {SETTINGS, WEIGHTS}
+    assert {path.name for path in (new / "best-2").iterdir()} == {SETTINGS, WEIGHTS, ALPHABET}
     assert (new / "best-3" / WORDS).exists()
     for one, other in zip(load(new).predict(CORPUS), expected, strict=True):
         assert one.log_probabilities == other.log_probabilities

@@ -100,25 +100,31 @@ class _Box:
     def __init__(self, folder: Path, taken: set[str]) -> None:
         self.folder = folder
         self.taken = {*taken}
-        self.words: dict[tuple[str, ...], str] = {}
+        self.words: dict[tuple[str, str], tuple[str, str]] = {}
 
     def copied(self, reader: Path) -> str:
         """Copy a reader with all it needs; the name it has here."""
         settings = read_settings(reader)
         files, sums = files_of(reader, settings), settings["sha256"]
         name = self.free(reader.resolve().name)
-        apart = () if settings["settings"].get("update_words", True) else (VOCABULARY, ALPHABET, WORDS)
-        if apart:
-            key = tuple(sums[file] for file in apart)
-            if key not in self.words:
-                self.words[key] = self.free("words")
-                for file in apart:
-                    shutil.copyfile(files[file], self.folder / self.words[key] / file)
-            settings |= {"format": NAMING, "words_of": self.words[key]}
-        for file in files.keys() - {*apart}:
+        apart: set[str] = set()
+        if not settings["settings"].get("update_words", True):
+            words, apart = self.shared(files, sums)
+            settings |= {"format": NAMING, "words_of": words}
+        for file in files.keys() - apart:
             shutil.copyfile(files[file], self.folder / name / file)
         write_settings(settings, self.folder / name)
         return name
+
+    def shared(self, files: Mapping[str, Path], sums: Mapping[str, str]) -> tuple[str, set[str]]:
+        """The folder here with these words, made for the first reader that has them, and the files it need not keep."""
+        key = sums[VOCABULARY], sums[WORDS]
+        if key not in self.words:
+            self.words[key] = self.free("words"), sums[ALPHABET]
+            for file in (VOCABULARY, ALPHABET, WORDS):
+                shutil.copyfile(files[file], self.folder / self.words[key][0] / file)
+        name, alphabet = self.words[key]
+        return name, {VOCABULARY, WORDS} | ({ALPHABET} if alphabet == sums[ALPHABET] else set())
 
     def free(self, name: str) -> str:
         """A new folder of that name, with a number where it is taken."""
