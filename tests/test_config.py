@@ -11,13 +11,17 @@ from gareader.config import (
     Bounds,
     Count,
     Settings,
+    changed,
     choices,
     declared,
+    flat,
     from_table,
     in_words,
     load_table,
     override,
     recorded,
+    recorded_names,
+    with_setting,
 )
 from gareader.errors import ConfigError
 from gareader.readers import READERS
@@ -127,6 +131,23 @@ def test_override():
     assert override({}, "new.loud=true") == {"new": {"loud": True}}
     assert override(table, "train.seed=") == {"train": {"rate": 0.1}, "data": {"train": "a"}}
     assert table["train"]["seed"] == 1
+
+
+def test_a_setting_by_its_name():
+    table = {"train": {"seed": 1}, "data": 5}
+    assert with_setting(table, "train.rate", 0.1) == {"train": {"seed": 1, "rate": 0.1}, "data": 5}
+    assert with_setting(table, "train.seed", None) == {"train": {}, "data": 5}
+    with pytest.raises(ConfigError, match=r'seed is no setting; write section\.key, for example "train.max_epochs"'):
+        with_setting(table, "seed", 3)
+    with pytest.raises(ConfigError, match=r"data = 5 is no section; write its settings under \[data\]"):
+        with_setting(table, "data.train", "x")
+
+
+def test_what_changed():
+    before, now = {"a": {"x": 1, "y": 2}, "b": {"z": 3}}, {"a": {"x": 1, "y": 3}, "c": {"z": 3}}
+    assert changed(flat(before), flat(now)) == ["a.y", "b.z", "c.z"]
+    assert changed(flat(before), flat(before)) == []
+    assert recorded_names({"train.clip": 5.0, "train.seed": 1}) == {"train.clip_norm": 5.0, "train.seed": 1}
 
 
 @pytest.mark.parametrize("assignment", ["seed=3", "train.seed", ".seed=3", "train.=3"])

@@ -99,6 +99,12 @@ def recorded(settings: Mapping[str, Any], section: str) -> Table:
     return {former.get(key, key): value for key, value in settings.items()}
 
 
+def recorded_names(settings: Mapping[str, Any]) -> Table:
+    """The same for flat settings, by names such as `train.seed`."""
+    former = {f"{section}.{old}": f"{section}.{now}" for section, names in FORMER.items() for old, now in names.items()}
+    return {former.get(name, name): value for name, value in settings.items()}
+
+
 Kind = TypeVar("Kind", bound=Settings)
 
 
@@ -186,19 +192,31 @@ def load_table(path: Path | str) -> Table:
 def override(table: Table, assignment: str) -> Table:
     """The table with one setting replaced, from `section.key=value`: TOML, plain text, or nothing for the default."""
     name, equals, text = assignment.partition("=")
-    path = [part.strip() for part in name.split(".")]
-    if not equals or not all(path) or len(path) < 2:
+    if not equals or not all(part.strip() for part in name.split(".")) or "." not in name:
         raise ConfigError(f"--set {assignment}: write it as section.key=value, for example train.seed=3")
     try:
         value = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         value = text or None
-    return _replaced(table, path, value)
+    return with_setting(table, name, value)
 
 
-def _replaced(table: Table, path: list[str], value: Any) -> Table:
-    first, *rest = path
-    if rest:
-        below = table.get(first, {})
-        value = _replaced(below if isinstance(below, dict) else {}, rest, value)
-    return {key: new for key, new in {**table, first: value}.items() if new is not None}
+def with_setting(table: Table, name: str, value: Any) -> Table:
+    """The table with the setting `section.key` replaced, or at its default if the value is None."""
+    section, _, key = (part.strip() for part in name.partition("."))
+    if not key:
+        raise ConfigError(f'{name} is no setting; write section.key, for example "train.max_epochs"')
+    settings = table.get(section, {})
+    if not isinstance(settings, dict):
+        raise ConfigError(f"{section} = {settings!r} is no section; write its settings under [{section}]")
+    return {**table, section: {other: old for other, old in {**settings, key: value}.items() if old is not None}}
+
+
+def flat(table: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The settings of all sections by names such as `train.seed`."""
+    return {f"{section}.{key}": value for section, settings in table.items() for key, value in settings.items()}
+
+
+def changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """The names of what differs between two sets of flat settings."""
+    return sorted(name for name in {*before, *now} if before.get(name) != now.get(name))

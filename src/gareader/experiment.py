@@ -1,7 +1,7 @@
 """A training run from its settings: corpora, vocabulary, word table and reader, ready to train."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -16,7 +16,8 @@ from gareader import checkpoint, pretrained
 from gareader.anonymity import Way, mark
 from gareader.batching import SPECIAL_WORDS, Collator
 from gareader.checkpoint import Checkpoint
-from gareader.config import Count, Positive, Settings, Table, declared, from_table, recorded
+from gareader.claims import check_same, clean_unless, read_claim, write_claim
+from gareader.config import Count, Positive, Settings, Table, changed, declared, flat, from_table, recorded
 from gareader.distributed import ALONE, Group
 from gareader.engine import chosen_device
 from gareader.errors import ConfigError, TrainingError, did_you_mean
@@ -24,11 +25,10 @@ from gareader.examples import Example
 from gareader.nn.embedding import TABLE
 from gareader.readers import READERS, new_reader
 from gareader.recipe import TrainConfig
-from gareader.store import PreparedCorpus, prepare, read_examples
+from gareader.store import PreparedCorpus, Watch, prepared_once
 from gareader.training import Run, usable
 from gareader.vectors import check_width, word_table
 from gareader.vocabulary import Alphabet
-from gareader.whole import written_whole
 
 SETTINGS = "settings.json"
 """The resolved settings, in the run folder."""
@@ -95,27 +95,23 @@ class Experiment:
         folder: Path,
         *,
         resume: bool = False,
-        watch: Callable[[Iterable[Example], str], Iterable[Example]] = lambda examples, label: examples,
+        watch: Watch = lambda examples, label: examples,
         group: Group = ALONE,
     ) -> Run:
         """Make everything ready in `folder`; with `resume`, at the place where the run there was left.
 
         Where several processes train together, all call this.
         """
-        before = {*folder.iterdir()} if folder.exists() else set()
-        if group.first:
-            self.claim(folder, resume)
-        try:
+        with clean_unless(lambda: resume or not group.first, lambda: [*folder.iterdir()] if folder.exists() else []):
+            if group.first:
+                self.claim(folder, resume)
             return self.made_ready(folder, resume, watch, group)
-        except BaseException:
-            if not resume and group.first:  # a run that could not begin must not stand in the way of the next try
-                for path in {*folder.iterdir()} - before:
-                    path.unlink()
-            raise
 
-    def made_ready(
-        self, folder: Path, resume: bool, watch: Callable[[Iterable[Example], str], Iterable[Example]], group: Group
-    ) -> Run:
+    def run_or_resume(self, folder: Path) -> Run:
+        """The run in the folder, from its beginning or from where it was left."""
+        return self.run(folder, resume=is_begun(folder))
+
+    def made_ready(self, folder: Path, resume: bool, watch: Watch, group: Group) -> Run:
         """Corpora prepared, reader built, and the state read back."""
         chosen_device(self.train, group)
         if self.data.vectors is not None:
@@ -164,40 +160,26 @@ class Experiment:
 
     def claim(self, folder: Path, resume: bool) -> None:
         """Make the folder this run's own, or make sure that it is."""
-        file, settings = folder / SETTINGS, self.table()
-        if resume:
-            try:
-                before = Experiment.recorded(json.loads(file.read_text(encoding="utf-8"))).table()
-            except (OSError, ValueError, AttributeError):
-                raise TrainingError(f"{folder}: there is no run to resume here; begin it without --resume") from None
-            if before != settings:
-                changed = sorted(
-                    f"{section}.{key}"
-                    for section in settings
-                    for key in {*settings[section], *before.get(section, {})}
-                    if settings[section].get(key) != before.get(section, {}).get(key)
-                )
-                raise TrainingError(
-                    f"{folder}: the run there has other settings ({', '.join(changed)}); "
-                    "resume it with its own, or begin a new run in another folder"
-                )
+        file = folder / SETTINGS
+        if not resume:
+            if file.exists():
+                raise TrainingError(f"{folder}: there is a run already; go on with --resume, or choose another --out")
+            write_claim(file, self.table())
             return
-        if file.exists():
-            raise TrainingError(f"{folder}: there is a run already; go on with --resume, or choose another --out")
-        folder.mkdir(parents=True, exist_ok=True)
-        with written_whole(file) as out:
-            out.write(json.dumps(settings, indent=2, ensure_ascii=False) + "\n")
+        nothing = f"{folder}: there is no run to resume here; begin it without --resume"
+        before = Experiment.recorded(read_claim(file, nothing))
+        way_out = "resume it with its own, or begin a new run in another folder"
+        check_same(f"{folder}: the run there", self.changed(before), way_out)
 
-    def corpus(
-        self, path: str, prepared: Path, again: bool, watch: Callable[[Iterable[Example], str], Iterable[Example]]
-    ) -> PreparedCorpus:
+    def changed(self, before: "Experiment") -> list[str]:
+        """The names of the settings that another one has otherwise."""
+        return changed(flat(before.table()), flat(self.table()))
+
+    def corpus(self, path: str, prepared: Path, again: bool, watch: Watch) -> PreparedCorpus:
         """The corpus, memory-mapped: as it is if it is prepared, else prepared once in the run folder."""
-        if again and prepared.exists():
-            return PreparedCorpus.open(prepared)
-        examples = read_examples(path)
-        if isinstance(examples, PreparedCorpus):
-            return examples
-        return prepare(watch(examples, f"preparing {path}"), prepared)
+        if not again:
+            prepared.unlink(missing_ok=True)
+        return PreparedCorpus.open(prepared_once(path, prepared, watch))
 
     def untrained(self, training: PreparedCorpus, validation: PreparedCorpus, notes: dict[str, Any]) -> Checkpoint:
         """The reader with its first weights."""
@@ -255,6 +237,11 @@ def take_weights(reader: nn.Module, start: Checkpoint, name: str) -> None:
                 "take the settings of [reader] and data.vector_width from its reader.json"
             )
     reader.load_state_dict(trained | {TABLE: weights[TABLE]})
+
+
+def is_begun(folder: Path) -> bool:
+    """Whether there is a run in the folder."""
+    return (folder / SETTINGS).exists()
 
 
 def sections(table: Table) -> tuple[str, dict[str, type[Settings]]]:

@@ -67,7 +67,7 @@ def train_together(
     """Train with the other processes, if there are any; the first one speaks for all."""
     from gareader.config import load_table, override
     from gareader.distributed import restarted
-    from gareader.experiment import SETTINGS, Experiment
+    from gareader.experiment import Experiment, is_begun
     from gareader.files import held
     from gareader.training import BEST, METRICS
 
@@ -77,7 +77,7 @@ def train_together(
     for assignment in assignments:
         table = override(table, assignment)
     again = any(group.everyones(restarted()))
-    resume = group.from_first(resume or (again and (folder / SETTINGS).exists()))
+    resume = group.from_first(resume or (again and is_begun(folder)))
     experiment = Experiment.from_table(table)
     busy = "a run is going on here already; wait for it, or choose another --out"
     with held(folder / "lock", busy) if group.first else nullcontext():

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from gareader import corpora
 from gareader.corpora.files import Span
+from gareader.distributed import ALONE
 from gareader.errors import CorpusError, StoreError
 from gareader.examples import Example
 from gareader.files import check_no_pipe
@@ -23,7 +24,7 @@ from gareader.parallel import in_order
 from gareader.store.addresses import is_prepared
 from gareader.store.encoding import SEPARATOR, Encoded, encode, lists
 from gareader.store.layout import PREPARED
-from gareader.store.reading import PreparedCorpus, read_examples
+from gareader.store.reading import PreparedCorpus
 from gareader.whole import whole_file, whole_folder
 
 Watch = Callable[[Iterable[Example], str], Iterable[Example]]
@@ -42,12 +43,13 @@ def prepare(examples: Iterable[Example], path: Path | str, *, shard: int | None 
 
 
 def prepared_once(given: str, path: Path, watch: Watch) -> str:
-    """Where a corpus is that many runs read: as it was given if it is prepared, else at `path`, prepared there once."""
+    """Where runs find a corpus: as it was given if it is prepared, else at `path`, prepared there by all cores."""
+    if path.exists():
+        return str(path)
     if is_prepared(given):
         return given
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        prepare(watch(read_examples(given), f"preparing {given}"), path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    prepare_corpus(Path(given), path, workers=ALONE.workers, watch=lambda passing: watch(passing, f"preparing {given}"))
     return str(path)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gareader.baselines import BASELINES
-from gareader.config import Table, load_table
+from gareader.config import Table, load_table, with_setting
 from gareader.errors import ConfigError, did_you_mean
 from gareader.experiment import Experiment
 
@@ -116,21 +116,12 @@ def _trials(
             data.pop("data.vectors", None)  # a reader that learns its own
         chosen = {"train.fraction": fraction, "train.seed": seed}
         for values in (data, for_all, for_row, _table(on, corpus, f"{where}on."), chosen):
-            table = _with(table, values)
+            for name, value in values.items():
+                table = with_setting(table, name, value)
         try:
             yield Trial(row, corpus, fraction, seed, Experiment.from_table(table))
         except ConfigError as error:
             raise ConfigError(f"rows.{row} on {corpus}: {error}") from None
-
-
-def _with(table: Table, settings: Mapping[str, Any]) -> Table:
-    """The table with settings written `section.key`."""
-    for name, value in settings.items():
-        section, _, key = name.partition(".")
-        if not key:
-            raise ConfigError(f'{name} is no setting; write section.key, for example "train.max_epochs"')
-        table = {**table, section: {**_table(table, section), key: value}}
-    return table
 
 
 def _table(table: Mapping[str, Any], key: str, where: str = "") -> dict[str, Any]:

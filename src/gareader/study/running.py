@@ -10,11 +10,10 @@ from pathlib import Path
 
 from gareader import checkpoint
 from gareader.baselines import BASELINES, choice
-from gareader.config import Table
 from gareader.errors import CorpusError, TrainingError
 from gareader.evaluation import evaluate, prediction_record
 from gareader.examples import Example, Prediction
-from gareader.experiment import SETTINGS, Experiment
+from gareader.experiment import Experiment
 from gareader.predictor import Predictor
 from gareader.store import PreparedCorpus, Watch, prepared_once
 from gareader.study.plan import Study, Trial
@@ -70,8 +69,7 @@ class Studio:
         if result.baseline not in (None, trial.baseline):
             found.append(f"rows.{trial.row}.baseline")
         if result.settings and trial.experiment:
-            before, now = Experiment.recorded(result.settings), trial.experiment
-            found += sorted({name for name, _ in _flat(before.table()) ^ _flat(now.table())})
+            found += trial.experiment.changed(Experiment.recorded(result.settings))
         return found
 
     def missing(self, result: Result) -> list[str]:
@@ -99,7 +97,7 @@ class Studio:
             return replace(result, baseline=trial.baseline)
         folder, data = self.run_folder(trial), trial.experiment.data
         data = replace(data, train=self.prepared(data.train), validation=self.prepared(data.validation))
-        run = replace(trial.experiment, data=data).run(folder, resume=(folder / SETTINGS).exists())
+        run = replace(trial.experiment, data=data).run_or_resume(folder)
         if not run.position.finished and not train(run):
             return None
         return replace(
@@ -160,7 +158,3 @@ def baseline_answers(name: str, examples: Iterable[Example]) -> Iterator[Predict
     for example in examples:
         chosen = choice(example, BASELINES[name](example))
         yield Prediction(example, tuple(0.0 if i == chosen else -inf for i in range(len(example.candidates))))
-
-
-def _flat(table: Table) -> set[tuple[str, object]]:
-    return {(f"{section}.{key}", value) for section, settings in table.items() for key, value in settings.items()}

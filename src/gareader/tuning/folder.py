@@ -1,7 +1,5 @@
 """The folder of a sweep: one process at a time, and never another sweep."""
 
-import json
-import shutil
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,12 +7,12 @@ from pathlib import Path
 
 from sqlalchemy.engine import URL
 
+from gareader.claims import check_same, clean_unless, read_claim, write_claim
 from gareader.errors import TrainingError
-from gareader.experiment import SETTINGS
+from gareader.experiment import is_begun
 from gareader.files import held
 from gareader.store import Watch, prepared_once
 from gareader.tuning.plan import Plan
-from gareader.whole import written_whole
 
 SWEEP, LOCK, DATABASE, CORPORA, RUNS = "sweep.json", "lock", "tune.sqlite3", "corpora", "trials"
 
@@ -28,14 +26,9 @@ def local_storage(folder: Path) -> str:
 def owned(folder: Path, plan: Plan) -> Iterator[str]:
     """The mark of the folder, by which it knows its trials after a restart; meanwhile no other process."""
     with held(folder / LOCK, "a sweep is running here already; wait for it, or give each process its own --out"):
-        before = {*folder.iterdir()}
-        try:
+        new = [folder / name for name in (SWEEP, DATABASE, CORPORA, RUNS)]
+        with clean_unless(lambda: any(map(is_begun, folder.glob(f"{RUNS}/*"))), lambda: new):
             yield mark(folder, plan) or new_mark(folder, plan)
-        except BaseException:
-            if not any(folder.glob(f"{RUNS}/*/{SETTINGS}")):  # what could not begin must not block the next try
-                for path in {folder / name for name in (SWEEP, DATABASE, CORPORA, RUNS)} - before:
-                    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-            raise
 
 
 def mark(folder: Path, plan: Plan) -> str | None:
@@ -43,23 +36,18 @@ def mark(folder: Path, plan: Plan) -> str | None:
     file = folder / SWEEP
     if not file.exists():
         return None
-    try:
-        known = json.loads(file.read_text(encoding="utf-8"))
-        owner, before = str(known["owner"]), dict(known["settings"])
-    except (ValueError, TypeError, KeyError):
-        raise TrainingError(f"{file}: this says nothing about a sweep; choose another --out") from None
-    if changed := plan.changed(before):
-        raise TrainingError(
-            f"{folder}: the sweep there has other settings ({', '.join(changed)}); use its own, or choose another --out"
-        )
-    return owner
+    nothing = f"{file}: this says nothing about a sweep; choose another --out"
+    known = read_claim(file, nothing)
+    if not isinstance(known.get("settings"), dict) or "owner" not in known:
+        raise TrainingError(nothing)
+    check_same(f"{folder}: the sweep there", plan.changed(known["settings"]), "use its own, or choose another --out")
+    return str(known["owner"])
 
 
 def new_mark(folder: Path, plan: Plan) -> str:
     """A mark for the folder, kept with the settings of its sweep."""
     owner = uuid.uuid4().hex
-    with written_whole(folder / SWEEP) as out:
-        out.write(json.dumps({"owner": owner, "settings": plan.settings()}, indent=2, ensure_ascii=False) + "\n")
+    write_claim(folder / SWEEP, {"owner": owner, "settings": plan.settings()})
     return owner
 
 

@@ -21,6 +21,7 @@ from sqlalchemy.exc import (
     SQLAlchemyError,
 )
 
+from gareader.claims import check_same
 from gareader.errors import ConfigError, TrainingError
 from gareader.tuning.plan import NAMED, Plan
 from gareader.tuning.search import FINISHED, HELD, distributions
@@ -177,9 +178,7 @@ def _study(storage: RDBStorage, name: str, plan: Plan) -> optuna.Study:
 def _agreed(study: optuna.Study, plan: Plan) -> bool:
     """Whether the study has the settings of this sweep; before the first claim it has none, and others are an error."""
     before: dict[str, Any] | None = study.user_attrs.get(_SETTINGS)
-    if before is not None and (changed := plan.changed(before)):
-        raise TrainingError(
-            f"{study.study_name}: the sweep of that name has other settings ({', '.join(changed)}); "
-            "use its own, or choose another --name"
-        )
+    if before is not None:
+        owner = f"{study.study_name}: the sweep of that name"
+        check_same(owner, plan.changed(before), "use its own, or choose another --name")
     return before is not None

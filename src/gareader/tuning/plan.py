@@ -8,10 +8,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from gareader.config import Table, load_table, override
+from gareader.config import Table, changed, flat, load_table, override, recorded_names, with_setting
 from gareader.errors import ConfigError
 from gareader.experiment import Experiment, types
-from gareader.tuning import toml
 from gareader.tuning.space import Chosen, Space
 
 CHECKED = 10_000
@@ -53,20 +52,17 @@ class Plan:
         """The run with the chosen values."""
         table = self.table
         for name, value in chosen.items():
-            table = override(table, f"{name}={toml.text(value)}")
+            table = with_setting(table, name, value)
         return Experiment.from_table(table)
 
     def settings(self) -> dict[str, Any]:
         """Everything that makes this sweep another one if it is changed, by names such as `train.seed`."""
         fixed = {**self.first.table(), "sweep": asdict(self.space.sweep)}
-        names = {f"{section}.{key}": value for section, keys in fixed.items() for key, value in keys.items()}
-        tuned = {setting.name: setting.table() for setting in self.space.settings}
-        return {**names, **tuned}
+        return flat(fixed) | {setting.name: setting.table() for setting in self.space.settings}
 
     def changed(self, before: dict[str, Any]) -> list[str]:
         """The names of what is other than before."""
-        before, now = self.essential(before), self.essential(self.settings())
-        return sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
+        return changed(self.essential(recorded_names(before)), self.essential(self.settings()))
 
     def essential(self, settings: dict[str, Any]) -> dict[str, Any]:
         """Those that are not at their default, so that a setting of a later gareader makes no sweep another one."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from optuna.trial import FrozenTrial, TrialState
 
-from gareader.experiment import SETTINGS, Experiment
+from gareader.experiment import Experiment, is_begun
 from gareader.training import BEST, STATE
 from gareader.tuning.attempt import Attempt, Show
 from gareader.tuning.folder import RUNS
@@ -65,7 +65,7 @@ class Sweep:
 
     def is_begun(self, trial: FrozenTrial) -> bool:
         """Whether there is a run of the trial here."""
-        return (self.run_folder(trial.number) / SETTINGS).exists()
+        return is_begun(self.run_folder(trial.number))
 
     def run_folder(self, number: int) -> Path:
         """Where a trial's run is."""
@@ -79,7 +79,7 @@ class Sweep:
     ) -> str:
         """Run a trial and say how it ended: complete, pruned, lost to another machine, or stopped and still running."""
         with self.ledger.alive(trial.number):
-            run = self.experiment(trial).run(self.run_folder(trial.number), resume=self.is_begun(trial))
+            run = self.experiment(trial).run_or_resume(self.run_folder(trial.number))
             state = Attempt(trial, run, self.plan, self.ledger, show).train(stop)
         if state != "running":
             self.clear()
