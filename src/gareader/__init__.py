@@ -1,7 +1,10 @@
 """The Gated-Attention Reader for cloze questions: the public names, each imported when it is first used."""
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from gareader.examples import Prediction as _Prediction
 
 if TYPE_CHECKING:  # for type checkers and editors; at run time __getattr__ below finds the same names
     from gareader.batching import Batch as Batch
@@ -48,6 +51,15 @@ HOMES = {
 """The module of each public name: torch is imported only with a name that needs it."""
 
 __all__ = list(HOMES)
+
+
+def _draw(prediction: _Prediction, path: Path) -> None:
+    from gareader.plots import attention_figure, save  # they need a moment, and matplotlib
+
+    save(attention_figure(prediction), path)
+
+
+_Prediction.draw = staticmethod(_draw)
 
 
 def __getattr__(name: str) -> object:

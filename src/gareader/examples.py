@@ -1,11 +1,10 @@
 """Example, the one door for data, and Prediction, what comes out: words and numbers, no tensors."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from math import exp, fsum, inf, log
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +66,8 @@ class Prediction:
     """One for each candidate, in the example's order; −inf for a candidate that is not in the document."""
     attention: Attention | None = None
     """On request."""
+    draw: ClassVar[Callable[["Prediction", Path], None]]
+    """Draws one; pictures stand above examples, and `gareader` itself, above all, says how."""
 
     @property
     def order(self) -> list[int]:
@@ -127,8 +128,7 @@ class Prediction:
 
     def plot(self, path: Path | str) -> None:
         """Draw where the reader looked: a PNG, SVG or PDF file, as its ending says (needs the extra `plot`)."""
-        plots = import_module("gareader.plots")  # by name: pictures stand above examples
-        plots.save(plots.attention_figure(self), Path(path))
+        Prediction.draw(self, Path(path))
 
     def __str__(self) -> str:
         ranking = self.ranking
