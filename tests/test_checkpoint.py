@@ -4,6 +4,7 @@ import json
 import pickle
 import resource
 import shutil
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,11 @@ def folder(tmp_path):
     """A saved reader."""
     save(made(), tmp_path / "best")
     return tmp_path / "best"
+
+
+def test_a_reader_says_what_wrote_it(folder):
+    versions = checkpoint.read_settings(folder)["versions"]
+    assert versions == {name: metadata.version(name) for name in ("gareader", "torch")}
 
 
 def test_a_reader_whose_settings_had_other_names(tmp_path):

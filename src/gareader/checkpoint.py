@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -97,6 +98,7 @@ def _write(checkpoint: Checkpoint, folder: Path, packed: bool, words_of: Path | 
     settings = {
         "format": COMPLETE if words_of is None else NAMING,
         "reader": checkpoint.name,
+        "versions": {name: version(name) for name in ("gareader", "torch")},
         "settings": asdict(checkpoint.reader.config),  # type: ignore[call-overload]
         "words": {name: getattr(collator, name) for name in WORD_SETTINGS},
         **({} if words_of is None else {"words_of": words_of.name}),
