@@ -21,7 +21,7 @@ from gareader.errors import CheckpointError, ConfigError, did_you_mean
 from gareader.lexicon import ALPHABET, VOCABULARY, WORDS, Lexicon, digest, shared_words, words
 from gareader.nn.embedding import TABLE
 from gareader.packing import pack, unpack
-from gareader.readers import READERS, new_reader
+from gareader.readers import is_reader, kind_of, new_reader, reader_names
 from gareader.vocabulary import Alphabet
 from gareader.whole import whole_folder
 
@@ -46,7 +46,7 @@ class Checkpoint:
     """A reader with what it needs to read words, and notes on how it came to be."""
 
     name: str
-    """Its key in READERS."""
+    """Its reader's name."""
     reader: nn.Module
     collator: Collator
     notes: Mapping[str, Any] = field(default_factory=dict)
@@ -195,8 +195,11 @@ def told(folder: Path) -> Iterator[None]:
 
 def _restored(folder: Path, settings: Mapping[str, Any], files: Mapping[str, Path]) -> Checkpoint:
     name = settings["reader"]
-    if name not in READERS:
-        raise CheckpointError(f"{folder}: no reader is called {name!r}; {did_you_mean(str(name), READERS)}")
+    if not is_reader(name):
+        way_out = "install the package that has it, or name its module with --import"
+        raise CheckpointError(
+            f"{folder}: no reader is called {name!r}; {way_out}; {did_you_mean(str(name), reader_names())}"
+        )
     known = settings["words"]
     shared = files[WORDS].parent != folder
     vocabulary, table = (shared_words if shared else words)(files[VOCABULARY], files[WORDS])
@@ -205,7 +208,7 @@ def _restored(folder: Path, settings: Mapping[str, Any], files: Mapping[str, Pat
         raise ConfigError(f"{len(vocabulary)} words of width {known['width']}, but a word table of {size}")
     if known.get("anonymity", WAYS[0]) not in WAYS or not 0 <= known.get("marks", 0) <= len(vocabulary):
         raise ConfigError(f"no way to hide candidates: {known.get('anonymity')!r} with {known.get('marks')} marks")
-    config = from_table(READERS[name].config, recorded(settings["settings"], "reader"), "reader")
+    config = from_table(kind_of(name).config, recorded(settings["settings"], "reader"), "reader")
     collator = Collator(vocabulary, Alphabet.read(files[ALPHABET]), **known)
     reader = new_reader(name, config, table, collator)
     reader.load_state_dict(unpack(load_file(files[WEIGHTS])) | {TABLE: table})

@@ -44,6 +44,10 @@ class ConfigError(GareaderError):
     """A setting with an unknown name or an impossible value."""
 
 
+class ReaderImportError(GareaderError):
+    """A reader from outside gareader that cannot be had."""
+
+
 class CheckpointError(GareaderError):
     """A reader on disk, or the state of a training run, that cannot be written or loaded."""
 

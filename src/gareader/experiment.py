@@ -23,7 +23,7 @@ from gareader.engine import chosen_device
 from gareader.errors import ConfigError, TrainingError, did_you_mean
 from gareader.examples import Example
 from gareader.nn.embedding import TABLE
-from gareader.readers import READERS, new_reader
+from gareader.readers import is_reader, kind_of, new_reader, reader_names
 from gareader.recipe import TrainConfig
 from gareader.store import PreparedCorpus, Watch, prepared_once
 from gareader.training import Run, usable
@@ -60,7 +60,7 @@ class Experiment:
 
     data: DataConfig
     reader: str
-    """A name in READERS."""
+    """Its name."""
     reader_config: Settings
     train: TrainConfig
 
@@ -253,9 +253,9 @@ def sections(table: Table) -> tuple[str, dict[str, type[Settings]]]:
         if not isinstance(keys, dict):
             raise ConfigError(f"{section} = {keys!r} is no section; write its settings under [{section}]")
     name = table.get("reader", {}).get("name", "gated-attention")
-    if name not in READERS:
-        raise ConfigError(f"reader.name = {name!r} is not known; {did_you_mean(str(name), READERS)}")
-    return name, {**kinds, "reader": READERS[name].config}
+    if not is_reader(name):
+        raise ConfigError(f"reader.name = {name!r} is not known; {did_you_mean(str(name), reader_names())}")
+    return name, {**kinds, "reader": kind_of(name).config}
 
 
 def types(table: Table) -> dict[str, Any]:

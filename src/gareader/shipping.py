@@ -15,7 +15,7 @@ from gareader.errors import CheckpointError
 from gareader.lexicon import ALPHABET, VOCABULARY, WORDS, Lexicon
 from gareader.nn.embedding import TABLE
 from gareader.packing import pack, unpack
-from gareader.readers import READERS, new_reader
+from gareader.readers import kind_of, new_reader
 from gareader.vectors import WordTable, word_table
 from gareader.vocabulary import Vocabulary
 
@@ -29,7 +29,7 @@ def slim(checkpoint: Checkpoint, vectors: Path | None = None, words: Path | None
     """
     state, collator = checkpoint.reader.state_dict(), checkpoint.collator
     config: Any = checkpoint.reader.config
-    bound = READERS[checkpoint.name].row_per_word or collator.anonymity != "none"  # to the vocabulary as it is
+    bound = kind_of(checkpoint.name).row_per_word or collator.anonymity != "none"  # to the vocabulary as it is
     shared = words if words is not None and words.exists() else None
     if shared is not None and vectors is not None:
         raise CheckpointError(f"{words}: these words have their vectors already; pack it without a vector file")

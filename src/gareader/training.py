@@ -26,7 +26,7 @@ from gareader.errors import CheckpointError, TrainingError
 from gareader.evaluation import Report, answers, evaluate
 from gareader.examples import Example
 from gareader.predictor import Predictor
-from gareader.readers import READERS
+from gareader.readers import kind_of
 from gareader.recipe import TrainConfig
 from gareader.whole import recover_folder, whole_file
 
@@ -87,7 +87,7 @@ class Run:
         self.group = group
         self.made_of = made_of
         self.on_metrics = on_metrics
-        self.engine = Engine(READERS[checkpoint.name], self.reader, config, group)
+        self.engine = Engine(kind_of(checkpoint.name), self.reader, config, group)
         self.weights = {name: p for name, p in self.reader.named_parameters() if p.requires_grad}
         self.optimiser = config.optimiser_of(self.weights)
         self.averages = {} if config.ema is None else {name: w.detach().clone() for name, w in self.weights.items()}

@@ -10,7 +10,7 @@ from cyclopts.validators import Number
 from rich.console import Console
 from rich.text import Text
 
-from gareader.cli.app import Json, Skipped, app
+from gareader.cli.app import Json, Modules, Skipped, app, import_modules
 from gareader.errors import CorpusError, ForeignLineError, GareaderError, QuestionError
 from gareader.examples import Example, Prediction
 from gareader.pretrained import DEFAULT
@@ -30,6 +30,7 @@ def answer(
     batch: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     reader: str = DEFAULT,
     top: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
+    modules: Modules = (),
     as_json: Json = False,
 ) -> None:
     """Answer a question about a text: candidates with their probabilities, the most probable first.
@@ -55,6 +56,7 @@ def answer(
     top
         Show only so many candidates.
     """
+    import_modules(modules)
     from gareader.predictor import load
 
     one = document is not None and query is not None and batch is None

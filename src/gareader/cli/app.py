@@ -25,6 +25,14 @@ SkipBad = Annotated[bool, Parameter(help="List bad examples on stderr and go on,
 Json = Annotated[bool, Parameter(name="--json", help="Print JSON, one object a line.", negative=())]
 
 
+Modules = Annotated[
+    tuple[str, ...],
+    Parameter(
+        name="--import", help="A module with readers of your own, in its table READERS; may be repeated.", negative=()
+    ),
+]
+
+
 def main() -> None:
     """Run the command and exit: 0 done, 1 our error, 2 usage."""
     warnings.showwarning = lambda message, *details: complain(message)
@@ -46,6 +54,14 @@ def main() -> None:
     except KeyboardInterrupt:
         complain("interrupted; nothing was left half-written")
         sys.exit(130)
+
+
+def import_modules(modules: Iterable[str]) -> None:
+    """Add the readers of modules that the user named."""
+    for module in modules:
+        from gareader.readers import import_readers
+
+        import_readers(module)
 
 
 def complain(problem: object) -> None:

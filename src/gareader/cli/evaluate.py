@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from gareader.cli.app import Format, Json, SkipBad, Skipped, app, percent, watch, with_interval
+from gareader.cli.app import Format, Json, Modules, SkipBad, Skipped, app, import_modules, percent, watch, with_interval
 from gareader.errors import GareaderError
 from gareader.whole import check_folder
 
@@ -28,6 +28,7 @@ def evaluate(
     permutations: Annotated[int, Parameter(validator=Number(gte=1))] = 1,
     format: Format = None,
     skip_bad: SkipBad = False,
+    modules: Modules = (),
     as_json: Json = False,
 ) -> None:
     """Accuracy of a reader on a corpus, with its interval; of several readers, each and their ensemble.
@@ -48,6 +49,7 @@ def evaluate(
     permutations
         Average the answers of readers that see candidates as permuted marks over so many permutations.
     """
+    import_modules(modules)
     from gareader.distributed import joined
 
     if not readers_and_corpus:
@@ -185,6 +187,7 @@ def analyse(
     *,
     plot: Path | None = None,
     format: Format = None,
+    modules: Modules = (),
     as_json: Json = False,
 ) -> None:
     """Where a reader is right and where it is wrong: accuracy by kind of question, and how far to believe it.
@@ -200,6 +203,7 @@ def analyse(
     plot
         Draw it too: a PNG, SVG or PDF file (needs the extra `plot`).
     """
+    import_modules(modules)
     from gareader.analysis import calibration, cross_fitted, fitted_temperature, groups
     from gareader.evaluation import evaluate
     from gareader.plots import analysis_picture, check_picture, save

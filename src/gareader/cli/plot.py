@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from gareader.cli.app import app
+from gareader.cli.app import Modules, app, import_modules
 from gareader.errors import GareaderError
 from gareader.examples import Example
 from gareader.pretrained import DEFAULT
@@ -45,6 +45,7 @@ def attention(
     id: str | None = None,
     reader: str = DEFAULT,
     out: Path = Path("attention.png"),
+    modules: Modules = (),
 ) -> None:
     """Where a reader looked: each mention's attention over the query after every hop, and the final attention.
 
@@ -67,6 +68,7 @@ def attention(
     out
         The picture; its ending decides the kind: PNG, SVG or PDF.
     """
+    import_modules(modules)
     from gareader.cli.answer import asked
     from gareader.plots import check_picture
     from gareader.predictor import load

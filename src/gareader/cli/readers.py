@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 from rich.table import Table
 
-from gareader.cli.app import Json, app, watch, with_interval
+from gareader.cli.app import Json, Modules, app, import_modules, watch, with_interval
 from gareader.errors import GareaderError
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ def pack(
     words: Path | None = None,
     calibrate: bool = False,
     about: str = "",
+    modules: Modules = (),
     as_json: Json = False,
 ) -> None:
     """Make a trained reader small, to pass it on: half precision, an 8-bit word table, measured as it is passed on.
@@ -115,6 +116,7 @@ def pack(
     about
         A line about what it reads, for `gareader readers`.
     """
+    import_modules(modules)
     from gareader import pretrained
     from gareader.checkpoint import check_replaceable, load, save
     from gareader.predictor import Predictor

@@ -10,7 +10,7 @@ from typing import Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from gareader.cli.app import app, complain
+from gareader.cli.app import Modules, app, complain, import_modules
 from gareader.errors import GareaderError
 from gareader.pretrained import DEFAULT
 
@@ -24,6 +24,7 @@ def serve(
     batch_size: Annotated[int, Parameter(validator=Number(gte=1))] = 32,
     document_words: Annotated[int, Parameter(validator=Number(gte=1))] = 10_000,
     check: Annotated[bool, Parameter(negative=())] = False,
+    modules: Modules = (),
 ) -> None:
     """A page for people and a service for programs; needs the extra `serve`.
 
@@ -46,6 +47,7 @@ def serve(
     check
         Load the readers, answer one question, and stop.
     """
+    import_modules(modules)
     required = os.environ.get("GAREADER_TOKEN") if token is None else token
     if required is not None and not required.strip():
         raise GareaderError("the token is empty; write one behind --token or into GAREADER_TOKEN, or leave both out")

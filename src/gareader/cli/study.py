@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from gareader.cli.app import Json, app, complain, watch
+from gareader.cli.app import Json, Modules, app, complain, import_modules, watch
 from gareader.errors import GareaderError
 
 
@@ -20,6 +20,7 @@ def study(
     *,
     out: Path | None = None,
     table: Annotated[bool, Parameter(negative=())] = False,
+    modules: Modules = (),
     as_json: Json = False,
 ) -> None:
     """Readers × corpora × settings × shares × seeds into one table; stopped or killed, it goes on where it was.
@@ -35,6 +36,7 @@ def study(
     table
         Only write the table and the picture of what is done so far.
     """
+    import_modules(modules)
     from gareader.files import held
     from gareader.study import Studio, Study
 
@@ -45,7 +47,8 @@ def study(
         waiting = studio.waiting()
         finished, failed = (True, 0) if table else run_trials(studio, waiting)
         if not finished:
-            command = ["gareader", "study", str(file), "--out", str(folder), *["--json"] * as_json]
+            options = [*(f"--import={each}" for each in modules), *["--json"] * as_json]
+            command = ["gareader", "study", str(file), "--out", str(folder), *options]
             complain(f"stopped; everything is saved. Go on with:\n{shlex.join(command)}")
         text = write(studio) if studio.results() else ""
         if table and not text:

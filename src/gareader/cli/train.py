@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeRemainingColumn
 from rich.table import Column
 
-from gareader.cli.app import Json, app, complain, percent, watch
+from gareader.cli.app import Json, Modules, app, complain, import_modules, percent, watch
 from gareader.errors import GareaderError
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def train(
     assignments: Annotated[tuple[str, ...], Parameter(name="--set", negative=())] = (),
     resume: Annotated[bool, Parameter(negative=())] = False,
     tensorboard: Annotated[bool, Parameter(negative=())] = False,
+    modules: Modules = (),
     as_json: Json = False,
 ) -> None:
     """Train a reader as a settings file says; the run can be stopped or killed at any time, and resumed exactly.
@@ -49,10 +50,12 @@ def train(
     tensorboard
         Also write the metrics for TensorBoard, to the folder tensorboard in the run's.
     """
+    import_modules(modules)
     from gareader.distributed import joined
 
     with joined() as group:
-        train_together(group, config, out or Path("runs") / config.stem, assignments, resume, tensorboard, as_json)
+        folder = out or Path("runs") / config.stem
+        train_together(group, config, folder, assignments, resume, tensorboard, modules, as_json)
 
 
 def train_together(
@@ -62,6 +65,7 @@ def train_together(
     assignments: tuple[str, ...],
     resume: bool,
     tensorboard: bool,
+    modules: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Train with the other processes, if there are any; the first one speaks for all."""
@@ -87,7 +91,7 @@ def train_together(
         return
     if not position.finished:
         sets = [word for assignment in assignments for word in ("--set", assignment)]
-        others = ["--tensorboard"] * tensorboard + ["--json"] * as_json
+        others = ["--tensorboard"] * tensorboard + [f"--import={each}" for each in modules] + ["--json"] * as_json
         command = shlex.join(["gareader", "train", str(config), "--out", str(folder), *sets, *others, "--resume"])
         complain(f"stopped after update {position.step:,}; everything is saved. Go on with:\n{command}")
     if as_json:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from gareader.cli.app import Json, app, complain, watch
+from gareader.cli.app import Json, Modules, app, complain, import_modules, watch
 from gareader.cli.train import progress_bar, stopping
 from gareader.errors import GareaderError
 
@@ -32,6 +32,7 @@ def tune(
     name: str | None = None,
     assignments: Annotated[tuple[str, ...], Parameter(name="--set", negative=())] = (),
     table: Annotated[bool, Parameter(negative=())] = False,
+    modules: Modules = (),
     as_json: Json = False,
 ) -> None:
     """Search for the best settings with Optuna; stopped or killed, the same command goes on; needs the extra `tune`.
@@ -57,6 +58,7 @@ def tune(
     table
         Only write the table, the best settings and the pictures of what is done so far.
     """
+    import_modules(modules)
     try:
         import optuna
 

@@ -1,10 +1,16 @@
-"""Readers by name: one paper, one file."""
+"""Readers by name: one paper, one file; others come from modules that the user names and from installed packages."""
+
+import sys
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
 from gareader.batching import Collator
 from gareader.config import Settings
+from gareader.errors import ReaderImportError, did_you_mean
 from gareader.readers.aoa_reader import AoAConfig, AoAReader
 from gareader.readers.attention_sum_reader import AttentionSumConfig, AttentionSumReader
 from gareader.readers.attentive_reader import AttentiveConfig, AttentiveReader
@@ -47,11 +53,74 @@ READERS: dict[str, Kind] = {
         LSTMLanguageModelReader, LSTMLanguageModelConfig, language_loss, language_words, row_per_word=True
     ),
 }
-"""The readers by the names that `reader.name` takes."""
+"""The built-in readers, by the names that `reader.name` takes."""
+
+GROUP = "gareader.readers"
+"""The entry points by which installed packages declare readers: the name of a reader, and where its Kind is."""
+
+_outside: dict[str, Kind] = {}  # of modules that the user named, and of installed packages that were asked for
+
+
+def reader_names() -> list[str]:
+    """All readers that there are; no package is imported for it."""
+    return [*dict.fromkeys((*READERS, *_outside, *(point.name for point in entry_points(group=GROUP))))]
+
+
+def is_reader(name: object) -> bool:
+    """Whether there is a reader of that name; no package is imported for it."""
+    return isinstance(name, str) and (name in READERS or name in _outside or name in reader_names())
+
+
+def kind_of(name: str) -> Kind:
+    """The reader of that name: built in, of a module that was named, or of an installed package, imported now."""
+    if name in READERS:
+        return READERS[name]
+    if name not in _outside:
+        _outside[name] = _declared(name)
+    return _outside[name]
+
+
+def import_readers(module: str) -> None:
+    """Add the readers of a module, from its table `READERS`; modules in the working folder are found too."""
+    if (here := str(Path.cwd())) not in sys.path:
+        sys.path.append(here)
+    try:
+        found = import_module(module)
+    except Exception as error:  # a stranger's module may raise anything
+        raise ReaderImportError(f"--import {module}: it cannot be imported ({_in_one_line(error)})") from error
+    table = getattr(found, "READERS", None)
+    if not isinstance(table, dict) or not all(isinstance(kind, Kind) for kind in table.values()):
+        raise ReaderImportError(f"--import {module}: it has no table READERS with a Kind for each name of a reader")
+    if taken := sorted(table.keys() & READERS.keys()):
+        raise ReaderImportError(f"--import {module}: {', '.join(taken)} is built in; give the reader another name")
+    _outside.update(table)
+
+
+def _declared(name: str) -> Kind:
+    """The reader that an installed package declares."""
+    points = [*entry_points(group=GROUP, name=name)]
+    if not points:
+        raise ReaderImportError(f"there is no reader {name!r}; {did_you_mean(name, reader_names())}")
+    packages = [f"the package {point.dist.name}" if point.dist else point.value for point in points]
+    if len(points) > 1:
+        raise ReaderImportError(f"the reader {name!r} is declared by {' and by '.join(packages)}; uninstall one")
+    try:
+        kind = points[0].load()
+    except Exception as error:  # a stranger's module may raise anything
+        problem = f"its {points[0].value} cannot be loaded ({_in_one_line(error)}); mend or uninstall it"
+        raise ReaderImportError(f"the reader {name!r} is of {packages[0]}, and {problem}") from error
+    if not isinstance(kind, Kind):
+        problem = f"its {points[0].value} is no Kind, but of type {type(kind).__name__}; mend or uninstall it"
+        raise ReaderImportError(f"the reader {name!r} is of {packages[0]}, and {problem}")
+    return kind
+
+
+def _in_one_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
 def new_reader(
     name: str, config: Settings, words: Tensor, collator: Collator, *, generator: torch.Generator | None = None
 ) -> nn.Module:
     """The reader of that name for all that the collator knows, with its first weights; `words` is the word table."""
-    return READERS[name].reader(config, Basis(words, len(collator.alphabet), collator.answers, generator))
+    return kind_of(name).reader(config, Basis(words, len(collator.alphabet), collator.answers, generator))
