@@ -42,6 +42,22 @@ def test_frequency_baselines(query, candidates, answer, plain, exclusive):
     assert (got.most_frequent_accuracy, got.most_frequent_not_in_query_accuracy) == (plain, exclusive)
 
 
+@pytest.mark.parametrize(
+    ("query", "candidates", "answer", "before", "after", "named", "above"),
+    [
+        (f"Ann saw {PLACEHOLDER} .", ["Ann", "Tom"], 0, 1, 0, 0, 0),
+        (f"{PLACEHOLDER} saw Ann", ["Ann", "Tom"], 0, 0, 1, 0, 0),
+        (f"Ann Tom {PLACEHOLDER} saw Ann Ann", ["Tom", "Ann", "Mary Ann"], 0, 1, 0, 1, 1),
+        (f"Mary {PLACEHOLDER} Mary Ann", ["Mary Ann", "Tom"], 0, 0, 1, 0, 0),
+        (f"Mary Tom {PLACEHOLDER}", ["Zoë", "Mary Ann", "Tom"], 0, 0, 0, 1, 2),
+    ],
+)
+def test_what_the_query_names(query, candidates, answer, before, after, named, above):
+    got = describe([question(query, candidates, answer), question(PLACEHOLDER, candidates, None)])
+    assert (got.answer_before_blank, got.answer_after_blank) == (before, after)
+    assert (got.distractors_in_query_mean, got.distractors_more_frequent_mean) == (named, above)
+
+
 def test_an_answer_outside_the_document():
     assert describe([question(PLACEHOLDER, ["Zoë", "Tom"], 0)]).answer_in_document == 0
 
@@ -49,6 +65,7 @@ def test_an_answer_outside_the_document():
 def test_nothing_to_describe():
     got = describe([])
     assert (got.examples, got.document_words_mean, got.answer_in_document) == (0, 0, None)
+    assert (got.answer_before_blank, got.distractors_in_query_mean) == (None, None)
 
 
 def test_official_validation_questions(shared_data):
@@ -64,3 +81,4 @@ def test_official_validation_questions(shared_data):
     assert got.candidates_mean == 10
     assert got.answer_in_document == 1
     assert got.most_frequent_accuracy == pytest.approx(0.32, abs=0.005)
+    assert (got.answer_before_blank, got.answer_after_blank) == (0.0325, 0.0425)

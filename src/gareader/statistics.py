@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gareader.examples import Example
+from gareader.examples import PLACEHOLDER, Example
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,13 @@ class CorpusStatistics:
     answers: int
     """Examples whose answer is known; the shares below are of these."""
     answer_in_document: float | None
+    answer_before_blank: float | None
+    """Share of the queries that name their answer before the blank too."""
+    answer_after_blank: float | None
+    distractors_in_query_mean: float | None
+    """Wrong candidates that the query names."""
+    distractors_more_frequent_mean: float | None
+    """Wrong candidates that the document has more often than the answer."""
     most_frequent_accuracy: float | None
     """Of guessing the candidate that the document mentions most often."""
     most_frequent_not_in_query_accuracy: float | None
@@ -59,7 +66,13 @@ class Tally:
         frequency = candidate_frequencies(example)
         query = set(example.query)
         allowed = [i for i, words in enumerate(example.candidates) if frequency[i] and query.isdisjoint(words)]
+        answer, blank = example.candidates[example.answer], example.query.index(PLACEHOLDER)
+        wrong = [i for i in range(len(frequency)) if i != example.answer]
         self.counts["answers"] += 1
+        self.counts["before"] += _has(example.query[:blank], answer)
+        self.counts["after"] += _has(example.query[blank + 1 :], answer)
+        self.counts["wrong in query"] += sum(_has(example.query, example.candidates[i]) for i in wrong)
+        self.counts["wrong above"] += sum(frequency[i] > frequency[example.answer] for i in wrong)
         self.counts["in document"] += not set(example.document).isdisjoint(example.candidates[example.answer])
         self.counts["frequent"] += most_frequent(example, frequency) == example.answer
         self.counts["exclusive"] += most_frequent(example, frequency, allowed or None) == example.answer
@@ -91,6 +104,10 @@ class Tally:
             candidates_mean=mean("candidates"),
             answers=answers,
             answer_in_document=share("in document"),
+            answer_before_blank=share("before"),
+            answer_after_blank=share("after"),
+            distractors_in_query_mean=share("wrong in query"),
+            distractors_more_frequent_mean=share("wrong above"),
             most_frequent_accuracy=share("frequent"),
             most_frequent_not_in_query_accuracy=share("exclusive"),
         )
@@ -103,6 +120,11 @@ def candidate_frequencies(example: Example) -> list[int]:
         single[words[0]] if len(words) == 1 else sum(1 for _ in phrase_positions(example.document, words))
         for words in example.candidates
     ]
+
+
+def _has(text: tuple[str, ...], phrase: tuple[str, ...]) -> bool:
+    """Whether the phrase stands in the text, all its words in a row."""
+    return phrase[0] in text and (len(phrase) == 1 or any(True for _ in phrase_positions(text, phrase)))
 
 
 def phrase_positions(document: tuple[str, ...], phrase: tuple[str, ...]) -> Iterable[int]:
