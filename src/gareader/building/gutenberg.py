@@ -1,9 +1,11 @@
-"""The story of a Project Gutenberg file: without licence, title page, contents, and the notes of its makers."""
+"""The story of a Project Gutenberg file: without licence, title page, contents, pictures, and its makers' notes."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+
+from gareader.building.apparatus import without_apparatus
 
 _START = re.compile(
     r"""(?ix)
@@ -21,7 +23,6 @@ _END = re.compile(
     """,
     re.MULTILINE,
 )
-_NOTE_IN_BRACKETS = re.compile(r"\[(?:Transcriber|Transcription|Editor of this e)[^\[\]]{0,3000}\]", re.IGNORECASE)
 _BY_HANDS = re.compile(
     r"""(?ix)
     (?:this\ )?(?:e-?text|e-?book|file|html\ version)?\ ?(?:was\ )?(?:first\ )?
@@ -33,8 +34,12 @@ _BY_HANDS = re.compile(
     """
 )
 _CONTENTS = re.compile(
-    r"\W*(?:(?:table of )?(?:the )?contents|(?:list of )?(?:the )?illustrations)\W*(?:page\W*)?", re.IGNORECASE
+    r"\W*(?:(?:table of )?(?:the )?contents|(?:list of )?(?:the )?(?:full.page )?(?:illustrations|plates|maps))"
+    r"(?: (?:of|to) (?:the )?(?:\w+ )?(?:volume|part|book)\b.{0,20})?\W*(?:page\W*)?",
+    re.IGNORECASE,
 )
+_WITH_PAGE = re.compile(r".*(?:\s\s|\.\s*\.|page\W)[\s.]*[\divxlc]{1,6}\W*|.*\bfrontispiece\W*", re.IGNORECASE)
+_OVER_PAGES = re.compile(r"\W*(?:chap(?:ter|\.)\s+)?(?:(?:to )?fac(?:e|ing) )?page\W*", re.IGNORECASE)
 _BEFORE_STORY = re.compile(r"\W*(?:the )?(?:author['’]s )?(?:preface|foreword|dedication|note)\b\W*", re.IGNORECASE)
 _FIRST_CHAPTER = re.compile(r"\W*(?:chapter|book|part)\s+(?:the\s+)?(?:I|1|one|first)\b.*|\W*I\W*", re.IGNORECASE)
 _BY_AUTHOR = re.compile(r"(?i:by)\s+(?:[A-Z][\w.'’-]*[\s,]*(?:(?i:and|de|von|la|of|the|mrs?\.)\s+)*){1,8}\W*")
@@ -45,7 +50,11 @@ _OF_TITLE_PAGE = re.compile(
 _AFTERMATH = re.compile(
     r"\W*(?:footnotes?|endnotes?|notes|transcriber['’]?s?['’]? notes?|errata|index)\W*", re.IGNORECASE
 )
-_FINIS = re.compile(r"\W*(?:the end|end|finis)\W*|\[footnote.*\]|[\W_]*", re.IGNORECASE | re.DOTALL)
+_FINIS = re.compile(
+    r"\W*(?:the end|end|finis)\W*|[\W_]*"
+    r"|.{0,60}(?<![a-z])(?:printed|electrotyped|stereotyped)(?![a-z]).{0,20}(?<![a-z])(?:by|at|in)(?![a-z]).{0,80}",
+    re.IGNORECASE | re.DOTALL,
+)
 _ENTRY = re.compile(r"\s*(?:chapter\b|[ivxlc]+\W|\d+\W)|.*\W\d{1,4}\s*$", re.IGNORECASE)
 _NUMBERING = re.compile(r"\b(?:chapter|[ivxlc]+|\d+|page)\b|[\W_]+", re.IGNORECASE)
 
@@ -69,6 +78,12 @@ class _Paragraph:
         lines = self.text.split("\n")
         filled = sum(len(line) > 50 and not _ENTRY.match(line) for line in lines)
         return (filled >= 2 and 2 * filled >= len(lines)) or (len(lines) == 1 and len(self.text) > 90)
+
+    @property
+    def lists_pages(self) -> bool:
+        """Whether every entry of this list ends with its page."""
+        lines = self.text.split("\n")
+        return all(map(_OVER_PAGES.fullmatch, lines)) or (_gives_page(lines[-1]) and not self.prose)
 
     @property
     def heading(self) -> str:
@@ -96,14 +111,14 @@ def body(text: str) -> str:
     elif starts:
         story = text[starts[-1].end() :]
     marked = len(story) < len(text)
-    story = _NOTE_IN_BRACKETS.sub("", story)
+    story = without_apparatus(story)
     paragraphs = _paragraphs(story)
     first = _first(paragraphs[:_FRONT], marked)
     last = _last(paragraphs, first) if marked else len(paragraphs)
-    if first == 0 and last == len(paragraphs):
+    kept = _without_lists(paragraphs[first:last])
+    if len(kept) == len(paragraphs):
         return story
-    kept = paragraphs[first:last]
-    return story[kept[0].start : kept[-1].start + len(kept[-1].text)] + "\n" if kept else ""
+    return "".join("\n" * paragraph.blank + paragraph.text + "\n" for paragraph in kept).lstrip("\n")
 
 
 def _paragraphs(text: str) -> list[_Paragraph]:
@@ -135,6 +150,29 @@ def _first(paragraphs: Sequence[_Paragraph], marked: bool) -> int:
         if not chapter and sum(paragraph.prose for paragraph in before) <= (_PREFACE if marked else 0):
             return _behind_contents(paragraphs, contents)
     return _behind_title(paragraphs, first) if marked else 0
+
+
+def _without_lists(paragraphs: Sequence[_Paragraph]) -> list[_Paragraph]:
+    """The paragraphs without contents and lists of illustrations that give pages, wherever they stand."""
+    kept: list[_Paragraph] = []
+    at = 0
+    while at < len(paragraphs):
+        end = at
+        if _CONTENTS.fullmatch(paragraphs[at].heading):
+            end += 1
+            while end < len(paragraphs) and paragraphs[end].lists_pages:
+                end += 1
+        pages = sum(map(_gives_page, "\n".join(paragraph.text for paragraph in paragraphs[at:end]).split("\n")))
+        if pages < 2:  # contents of something in the story
+            end = at + 1
+            kept.append(paragraphs[at])
+        at = end
+    return kept
+
+
+def _gives_page(line: str) -> bool:
+    """Whether the line of a list ends with a page."""
+    return len(line) < 200 and _WITH_PAGE.fullmatch(line) is not None
 
 
 def _behind_contents(paragraphs: Sequence[_Paragraph], contents: int) -> int:
