@@ -72,6 +72,8 @@ def test_without_a_compiler(project):
     data = (
         "pretrained/words/words.safetensors",
         "pretrained/stories.md",
+        "building/news_words.tsv",
+        "building/story_words.txt",
         "serve/page/index.html",
         "stories/stories.jsonl",
     )

@@ -6,11 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gareader.building.kinds import RARE
 from gareader.building.passages import PassageConfig, questions
 from gareader.errors import ConfigError
 from gareader.examples import PLACEHOLDER
 
-WORDS = {"Ann": "NE", "Ben": "NE", "Cay": "NE", "Dot": "NE", "boat": "CN", "hill": "CN", "ran": "V", "in": "P", ".": ""}
+WORDS = {"Ann": "NE", "Ben": "NE", "Cay": "NE", "Dot": "NE", "ogre": RARE, "elf": RARE, "boat": "CN", "hill": "CN"}
+WORDS |= {"ran": "V", "in": "P", ".": ""}
 
 
 def book(seed, sentences=40):
@@ -27,20 +29,15 @@ def made(rows, labels, dropped=frozenset(), **settings):
 def test_every_passage_asks_for_all_its_words_of_the_kind(seed, kind, length, stride):
     rows, labels = book(seed)
     found = made(rows, labels, kind=kind, sentences=length, stride=stride, candidates=3)
-    asked = {(question.start, question.answer) for question in found}
-    assert len(asked) == len(found)
-    expected = set()
+    asked = ("NE", RARE) if kind == "NE" else (kind,)
+    expected = []
     for start in range(0, len(rows) - length, stride):
         document = {word for row in rows[start : start + length] for word in row}
-        candidates = (
-            {word for word in document if WORDS[word]}
-            if kind != "NE"
-            else {word for word in document if WORDS[word] in ("NE", "CN")}
-        )
-        for word in set(rows[start + length]):
-            if WORDS[word] == kind and word in document and len(candidates - {word}) >= 2:
-                expected.add((start, word))
-    assert asked == expected
+        wrong = {word for word in document if WORDS[word] and (kind != "NE" or WORDS[word] in ("NE", RARE, "CN"))}
+        for place, word in enumerate(rows[start + length]):
+            if WORDS[word] in asked and word in document and len(wrong - {word}) >= 2:
+                expected.append((start, place, word))
+    assert [(question.start, question.query.index(PLACEHOLDER), question.answer) for question in found] == expected
     for question in found:
         document = {word for row in rows[question.start : question.start + length] for word in row}
         assert set(question.candidates) <= document
@@ -50,8 +47,33 @@ def test_every_passage_asks_for_all_its_words_of_the_kind(seed, kind, length, st
         place = question.query.index(PLACEHOLDER)
         assert rows[question.start + length] == (*question.query[:place], question.answer, *question.query[place + 1 :])
         own = {word for word in document if WORDS[word] == kind} - {question.answer}
-        of_kind = sum(WORDS[word] == kind for word in question.candidates if word != question.answer)
-        assert of_kind == min(2, len(own))
+        of_kind = sum(word in own for word in question.candidates)
+        if kind == "NE" and any(WORDS[word] == RARE for word in question.candidates if word != question.answer):
+            assert of_kind <= min(2, len(own))
+        else:
+            assert of_kind == min(2, len(own))
+
+
+def test_a_word_that_stands_twice_in_the_query_is_asked_twice():
+    rows = [("Ann", "Ben", "ran"), ("Ann", "in", "Ann", ".")]
+    labels = [[WORDS[word] for word in row] for row in rows]
+    found = made(rows, labels, sentences=1, candidates=2)
+    assert [question.query for question in found] == [
+        (PLACEHOLDER, "in", "Ann", "."),
+        ("Ann", "in", PLACEHOLDER, "."),
+    ]
+    assert [question.answer for question in found] == ["Ann", "Ann"]
+
+
+def test_rare_nouns_are_asked_for_like_names_and_about_half_count_as_such_among_wrong_answers():
+    rare, common = ([f"{kind}{number}" for number in range(size)] for kind, size in (("rare", 6), ("common", 12)))
+    rows = [("Ann", "Ben", "ogre", *rare, *common), ("Ann", "ogre")] * 300
+    labels = [["NE" if word[0].isupper() else "CN" if word in common else RARE for word in row] for row in rows]
+    found = [question for question in made(rows, labels, sentences=1) if question.start % 2 == 0]
+    assert {question.answer for question in found} == {"Ann", "ogre"}
+    assert all("Ben" in question.candidates for question in found)
+    share = sum(word in question.candidates for question in found for word in rare) / len(found) / len(rare)
+    assert 0.6 < share < 0.8  # 0.55 of them, and some of the rest among the common nouns that fill up
 
 
 def test_the_same_seed_draws_the_same_questions_and_another_seed_others():
@@ -68,7 +90,7 @@ def test_at_most_so_many_from_a_passage():
     assert max(map(starts.count, starts)) > 1
     few = made(rows, labels, sentences=8, candidates=3, most=1)
     assert [question.start for question in few] == sorted(set(starts))
-    assert {(q.start, q.answer) for q in few} < {(q.start, q.answer) for q in free}
+    assert {(q.start, q.query) for q in few} < {(q.start, q.query) for q in free}
 
 
 def test_dropped_passages_give_nothing():

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from itertools import chain
 from random import Random
 
-from gareader.building.kinds import FILLED_FROM, Words
+from gareader.building.kinds import FILLED_FROM, RARE, Words
 from gareader.errors import ConfigError, did_you_mean
 from gareader.examples import PLACEHOLDER
 from gareader.text import mark_blank
+
+_MARKED = 0.55
+"""Share of the rare nouns that count as entities among the wrong answers, drawn anew for every question."""
 
 
 @dataclass(frozen=True)
@@ -81,9 +84,10 @@ class _Window:
 
     def __init__(self, sentences: Sequence[Words], kinds: Sequence[Sequence[str]], config: PassageConfig) -> None:
         self._sentences, self._kinds, self._config = sentences, kinds, config
+        self._asked = frozenset(["NE", RARE] if config.kind == "NE" else [config.kind])
         self._from = self._to = 0
         self._words: Counter[str] = Counter()
-        self._of_kind: dict[str, Counter[str]] = {kind: Counter() for kind in FILLED_FROM}
+        self._of_kind: dict[str, Counter[str]] = {kind: Counter() for kind in (*FILLED_FROM, RARE)}
 
     def move(self, start: int) -> None:
         """To the document that begins at this sentence."""
@@ -108,13 +112,16 @@ class _Window:
     def answers(self, words: Words, kinds: Sequence[str]) -> Iterator[int]:
         """Where the sentence has words of the kind that the document has too; a word that stands twice, twice."""
         for place, (word, kind) in enumerate(zip(words, kinds, strict=True)):
-            if kind == self._config.kind and word in self._words:
+            if kind in self._asked and word in self._words:
                 yield place
 
     def others(self, answer: str, draw: Random) -> list[str]:
         """Wrong answers from the document, of the kind while it has them; nothing if there are too few."""
         wanted = self._config.candidates - 1
         own = sorted(self._of_kind[self._config.kind].keys() - {answer})
+        if self._config.kind == "NE":
+            rare = sorted(self._of_kind[RARE].keys() - {answer, *own})
+            own += [word for word in rare if draw.random() < _MARKED]
         if len(own) >= wanted:
             return draw.sample(own, wanted)
         filling = chain.from_iterable(self._of_kind[kind] for kind in FILLED_FROM[self._config.kind])
