@@ -5,17 +5,22 @@ from pathlib import Path
 
 import pytest
 
-from gareader.building import books, tagging
+from gareader.building import books
+from gareader.building.perceptron import Perceptron
 
 VERBS = frozenset("is was had said went came saw took made".split())
 PREPOSITIONS = frozenset("in on at by to of for with from over under".split())
 OTHER = frozenset("the a an and but he she it they his her not then so very old".split())
 
 
-def simple_tags(sentences):
+class SimpleTagger:
     """A tagger of a few words, for tests that need none of NLTK's data."""
 
-    def tag(word):
+    def tag(self, sentences):
+        return [[self.of(word) for word in words] for words in sentences]
+
+    @staticmethod
+    def of(word):
         if word[0].isupper():
             return "NNP"
         if word.lower() in VERBS:
@@ -24,12 +29,10 @@ def simple_tags(sentences):
             return "IN"
         return "DT" if word in OTHER or not word[0].isalpha() else "NN"
 
-    return [[tag(word) for word in words] for words in sentences]
-
 
 @pytest.fixture
 def simple_tagger(monkeypatch):
-    monkeypatch.setitem(tagging.TAGGERS, "nltk", lambda: simple_tags)
+    monkeypatch.setattr(Perceptron, "load", SimpleTagger)
     books.tagger.cache_clear()
     yield
     books.tagger.cache_clear()

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from gareader.building import from_articles
 from gareader.building.from_articles import NewsBuilder, Shares, build_news, build_pairs
 from gareader.building.pairs import PairSettings
+from gareader.building.perceptron import Perceptron
 from gareader.corpora import read
 from gareader.errors import BuildError, ConfigError
 from gareader.statistics import describe
@@ -51,6 +53,26 @@ def test_news_with_its_words(tmp_path):
     examples = list(read(tmp_path / "out" / "train.jsonl"))
     assert ("Laura", "Brandt") in {example.candidates[example.answer] for example in examples}
     assert not any(word.startswith("@entity") for example in examples for word in example.document)
+
+
+@pytest.mark.parametrize("tagger", [True, False])
+def test_a_tagger_helps_where_it_is_asked_for(tmp_path, monkeypatch, tagger):
+    class Tagger:
+        def tag(self, sentences):
+            return [["NNP"] * len(words) for words in sentences]
+
+    monkeypatch.setattr(Perceptron, "load", Tagger)
+    from_articles._tagger.cache_clear()
+    path = tmp_path / "news.jsonl"
+    path.write_text('{"id": "a", "article": "Federer won. Then he met Obama.", "highlights": ["Federer won"]}\n')
+    make = {"paths": [path], "builder": NewsBuilder(tagger=tagger)}
+    if tagger:
+        assert news(tmp_path / "out", **make)[0]["questions"] == 1
+        assert json.loads((tmp_path / "out" / "card.json").read_text())["settings"]["tagger"] is True
+    else:
+        with pytest.raises(BuildError):
+            news(tmp_path / "out", **make)
+    from_articles._tagger.cache_clear()
 
 
 def test_whole_articles_are_held_out(tmp_path):

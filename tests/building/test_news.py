@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gareader.building.articles import Article, RawArticle, in_words
-from gareader.building.news import NewsQuestion, question_file, questions
-from gareader.corpora import read
+from gareader.building.news import NewsQuestion, questions
+from gareader.corpora import question_files, read
 from gareader.examples import PLACEHOLDER
 
 TEXT = """(CNN) -- President Barack Obama met Egyptian President Mohamed Morsy in Cairo on Monday. Obama said the
@@ -134,11 +134,16 @@ def test_a_tagger_is_asked() -> None:
     assert answer(one) == "Federer"
 
 
+def written(question: NewsQuestion) -> str:
+    """The text of its file."""
+    return question_files.written(question.example, question.source, question.names)
+
+
 @pytest.mark.parametrize("anonymise", [True, False])
 def test_what_is_written_is_what_is_read(tmp_path: Path, anonymise: bool) -> None:
     made = questions(ARTICLE, seed=1, anonymise=anonymise)
     for one in made:
-        (tmp_path / f"{one.example.id}.question").write_text(question_file(one), encoding="utf-8")
+        (tmp_path / question_files.file_name(one.example)).write_text(written(one), encoding="utf-8")
     expected = sorted((one.example for one in made), key=lambda example: example.id)
     assert list(read(tmp_path)) == expected
 
@@ -160,15 +165,15 @@ def test_any_article_is_written_as_it_is_read(
     made = questions(article, seed=1, anonymise=anonymise)
     folder = tmp_path_factory.mktemp("questions")
     for one in made:
-        (folder / f"{one.example.id}.question").write_text(question_file(one), encoding="utf-8")
+        (folder / question_files.file_name(one.example)).write_text(written(one), encoding="utf-8")
     if made:
         assert list(read(folder)) == sorted((one.example for one in made), key=lambda example: example.id)
 
 
 def test_the_same_questions_in_every_process() -> None:
     code = (
-        "from test_news import ARTICLE, question_file, questions\n"
-        "print(*map(question_file, questions(ARTICLE, 3)), *map(question_file, questions(ARTICLE, 3, False)))"
+        "from test_news import ARTICLE, questions, written\n"
+        "print(*map(written, questions(ARTICLE, 3)), *map(written, questions(ARTICLE, 3, False)))"
     )
     outputs = {
         subprocess.run(

@@ -7,19 +7,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
-from unicodedata import normalize
 
 import pytest
 from dated_articles import articles
-from hypothesis import given
-from hypothesis import strategies as st
 
 from gareader.building.articles import Article
-from gareader.building.pairs import PairQuestion, PairSettings, in_order, questions, wdw_xml
+from gareader.building.pairs import PairQuestion, PairSettings, in_order, questions
 from gareader.building.similar import Rarity, neighbours, shared, shingles
-from gareader.corpora import read
+from gareader.corpora import read, who_did_what
 from gareader.errors import BuildError, ConfigError
-from gareader.examples import PLACEHOLDER, Example
+from gareader.examples import PLACEHOLDER
 
 
 def made(settings: PairSettings | None = None, those: list[Article] | None = None) -> list[PairQuestion]:
@@ -212,41 +209,14 @@ def test_shared_runs_of_words() -> None:
 def test_what_is_written_is_what_is_read(tmp_path: Path) -> None:
     found = made()
     path = tmp_path / "wdw.xml"
-    path.write_text(f"<ROOT>\n{''.join(map(wdw_xml, found))}</ROOT>\n", encoding="utf-8")
+    begin, end = who_did_what.ROOT
+    elements = "".join(who_did_what.written(question.example) for question in found)
+    path.write_text(f"{begin}{elements}{end}", encoding="utf-8")
     assert list(read(path)) == [question.example for question in found]
 
 
-WORD = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Cn", "Z")), min_size=1).filter(
-    lambda word: [word] == word.split() and PLACEHOLDER not in word
-)
-PHRASE = st.one_of(st.just('&lt;b&gt; <mc> "x" ]]> &nbsp;'.split()), st.lists(WORD, min_size=1, max_size=4))
-
-
-@given(PHRASE, PHRASE, PHRASE, st.lists(PHRASE, min_size=2, max_size=4), st.integers(0, 1), WORD)
-def test_any_words_are_written_as_they_are_read(
-    tmp_path_factory: pytest.TempPathFactory,
-    left: list[str],
-    right: list[str],
-    document: list[str],
-    choices: list[list[str]],
-    right_one: int,
-    name: str,
-) -> None:
-    def composed(words: list[str]) -> tuple[str, ...]:
-        return tuple(" ".join(normalize("NFC", word) for word in words).split())
-
-    candidates = tuple(map(composed, choices))
-    query = (*composed(left), PLACEHOLDER, *composed(right))
-    answer = candidates.index(candidates[right_one])
-    example = Example(name, composed(document), query, candidates, answer)
-    path = tmp_path_factory.mktemp("wdw") / "wdw.xml"
-    element = wdw_xml(PairQuestion(example, "a", "b", ()))
-    path.write_text(f"<ROOT>\n{element}</ROOT>\n", encoding="utf-8")
-    assert list(read(path)) == [example]
-
-
 def test_the_same_questions_in_every_process() -> None:
-    code = "from test_pairs import made, wdw_xml\nprint(*[(wdw_xml(one), one.solved) for one in made()])"
+    code = "from test_pairs import made\nprint(*[(one.example, one.solved) for one in made()])"
     outputs = {
         subprocess.run(
             [sys.executable, "-c", code],

@@ -3,14 +3,15 @@
 from pathlib import Path
 
 import pytest
-from writers import cbt_block, read_all
+from writers import read_all
 
-from gareader.corpora import read
-from gareader.errors import CorpusError
+from gareader.corpora import cbt, read
+from gareader.errors import CorpusError, ExampleError
+from gareader.examples import PLACEHOLDER, Example
 
 EXAMPLE = Path(__file__).parents[1] / "data" / "cbt.txt"
-DOCUMENT = ["Otto saw Tess .", "Tess ran ."]
-GOOD = cbt_block(DOCUMENT, "Otto saw XXXXX .", "Tess", ["Otto", "Tess"])
+GOOD = "1 Otto saw Tess .\n2 Tess ran .\n3 Otto saw XXXXX .\tTess\t\tOtto|Tess\n"
+QUESTION = Example("q", ("a",), (PLACEHOLDER,), (("a",), ("b",)), 0)
 
 
 def test_the_example_file_word_for_word() -> None:
@@ -51,7 +52,7 @@ def test_candidates_that_are_bars(tmp_path: Path, field: str, expected: list[str
 
 
 def test_the_answer_is_the_first_of_equal_candidates_and_capitals_count(tmp_path: Path) -> None:
-    (tmp_path / "cbt.txt").write_text(cbt_block(DOCUMENT, "XXXXX .", "tess", ["Tess", "tess", "tess"]))
+    (tmp_path / "cbt.txt").write_text("1 Tess ran .\n2 XXXXX .\ttess\t\tTess|tess|tess\n")
     (example,) = read(tmp_path / "cbt.txt")
     assert example.answer == 1
 
@@ -80,7 +81,7 @@ def test_layouts_that_are_accepted(tmp_path: Path, text: str) -> None:
 
 def test_a_question_of_any_number_of_lines(tmp_path: Path) -> None:
     path = tmp_path / "cbt.txt"
-    path.write_text(cbt_block(["b"] * 149, "XXXXX", "a", ["a", "b"]))
+    path.write_text(cbt.written(QUESTION, ["b"] * 149))
     assert next(read(path)).document == ("b",) * 149
 
 
@@ -92,8 +93,28 @@ def test_a_sentence_of_no_words(tmp_path: Path) -> None:
 
 def test_a_window_that_does_not_simply_move_on(tmp_path: Path) -> None:
     documents = [["x", "a", "x", "b"], ["x", "b", "c"], ["c"], ["x", "c"], ["c", "x"], ["x", "d"], ["x", "a", "x", "b"]]
-    (tmp_path / "cbt.txt").write_text("\n".join(cbt_block(rows, "XXXXX", "a", ["a", "b"]) for rows in documents))
+    (tmp_path / "cbt.txt").write_text("".join(cbt.written(QUESTION, rows) for rows in documents))
     assert [list(example.document) for example in read(tmp_path / "cbt.txt")] == documents
+
+
+def test_a_question_is_written_a_line_for_each_sentence() -> None:
+    document = tuple("Otto saw Tess . Tess ran .".split())
+    example = Example("q", document, ("Otto", "saw", PLACEHOLDER, "."), (("Otto",), ("Tess",)), 1)
+    assert cbt.written(example, ["Otto saw Tess .", "Tess ran ."]) == GOOD + "\n"
+    assert cbt.written(example).startswith("1 Otto saw Tess . Tess ran .\n2 Otto")
+
+
+@pytest.mark.parametrize(
+    "example",
+    [
+        Example("q", ("a",), (PLACEHOLDER,), (("a|b",), ("b",)), 0),
+        Example("q", ("a",), (PLACEHOLDER,), (("|", "a"), ("b",)), 0),
+        Example("q", ("a",), (PLACEHOLDER, "XXXXX"), (("a",), ("b",)), 0),
+    ],
+)
+def test_what_the_format_cannot_hold_is_not_written(example: Example) -> None:
+    with pytest.raises(ExampleError, match=r"q: '\|' in a candidate or XXXXX in the query; write the question as JSON"):
+        cbt.written(example)
 
 
 BROKEN = {

@@ -1,7 +1,7 @@
 """What is written in a format is what is read from it."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from unicodedata import normalize
@@ -9,9 +9,9 @@ from unicodedata import normalize
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from writers import write_cbt, write_jsonl, write_question_files, write_who_did_what
+from writers import write
 
-from gareader.corpora import read, recognise
+from gareader.corpora import CORPORA, cbt, question_files, read, recognise
 from gareader.examples import PLACEHOLDER, Example
 
 # neither lone surrogates nor control characters, which XML has no way to write
@@ -42,26 +42,48 @@ def questions(draw: st.DrawFn) -> Example:
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "format", "write", "keeps_ids"),
-    [
-        ("any.txt", "cbt", write_cbt, False),
-        ("folder", "question", write_question_files, True),
-        ("any.xml", "wdw", write_who_did_what, True),
-        ("any.jsonl", "jsonl", write_jsonl, True),
-    ],
-)
+@pytest.mark.parametrize("format", CORPORA)
 @given(examples=st.lists(questions(), min_size=1, max_size=4))
-def test_write_then_read(
-    name: str, format: str, write: Callable[[Sequence[Example], Path], None], keeps_ids: bool, examples: list[Example]
-) -> None:
+def test_write_then_read(format: str, examples: list[Example]) -> None:
     examples = [replace(example, id=f"q{number}") for number, example in enumerate(examples)]
     with TemporaryDirectory() as folder:
-        path = Path(folder) / name
-        write(examples, path)
+        path = Path(folder) / "any"
+        write(format, examples, path)
         assert recognise(path) == format
         again = list(read(path))
     assert len({example.id for example in again}) == len(examples)
-    if not keeps_ids:
+    if format == "cbt":  # which has no ids
         again = [replace(example, id=f"q{number}") for number, example in enumerate(again)]
     assert again == examples
+
+
+@given(questions(), st.lists(st.integers(0, 30), max_size=4))
+def test_sentences_of_a_document_make_no_difference(example: Example, cuts: list[int]) -> None:
+    ends = [0, *sorted(cuts), len(example.document)]
+    sentences = [" ".join(example.document[start:end]) for start, end in pairwise(ends)]
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "any.txt"
+        path.write_text(cbt.written(example, sentences), encoding="utf-8")
+        (again,) = read(path, format="cbt")
+    assert replace(again, id=example.id) == example
+
+
+@given(questions(), plain_words)
+def test_names_and_source_of_a_question_file_make_no_difference(example: Example, word: str) -> None:
+    marks = tuple((f"@entity{number}",) for number in range(len(example.candidates)))
+    example = replace(example, id="q", candidates=marks)
+    with TemporaryDirectory() as folder:
+        names = [" ".join([word] * (number + 1)) for number in range(len(marks))]
+        text = question_files.written(example, f"http://example.org/{word}", names)
+        (Path(folder) / question_files.file_name(example)).write_text(text, encoding="utf-8")
+        assert list(read(Path(folder))) == [example]
+
+
+@given(questions(), st.lists(st.sampled_from(["&lt;b&gt;", "<mc>", '"x"', "]]>", "&nbsp;", "&amp;"]), min_size=1))
+def test_signs_of_xml_are_words_like_others(example: Example, signs: list[str]) -> None:
+    words = tuple(signs)
+    example = Example(" ".join(signs), words, (PLACEHOLDER, *words), (words, *example.candidates), 0)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "any.xml"
+        write("wdw", [example], path)
+        assert list(read(path)) == [example]

@@ -4,16 +4,17 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 from random import Random
 
-from gareader.building.folder import PARTS, Parts, json_line, new_folder, write_card
+from gareader.building.folder import PARTS, Parts, new_folder, write_card
 from gareader.building.kinds import Words, kinds
 from gareader.building.overlap import Excluded
 from gareader.building.passages import PassageConfig, Question, questions
+from gareader.building.perceptron import Perceptron
 from gareader.building.shelf import Book, books
-from gareader.building.tagging import Tagger, load_tagger
+from gareader.corpora import cbt, jsonl
 from gareader.corpora.files import Report, file_name
 from gareader.distributed import ALONE, Group
 from gareader.errors import BuildError, CorpusError
@@ -23,7 +24,11 @@ from gareader.statistics import Tally
 
 _TAGGED_AT_ONCE = 512
 
-tagger = cache(load_tagger)
+
+@cache
+def tagger() -> Perceptron:
+    """Of this process."""
+    return Perceptron.load()
 
 
 @dataclass(frozen=True)
@@ -44,7 +49,6 @@ class BookBuilder:
     """Makes a book's questions; sent to every worker."""
 
     config: PassageConfig
-    tagger: str = "nltk"
     format: str = "cbt"
     excluded: Excluded | None = None
 
@@ -56,15 +60,13 @@ class BookBuilder:
             return Made(book.title, problem=bad)
         tally = Tally()
         texts = []
-        shared: dict[int, Words] = {}  # questions of a passage have the document in common
         rows = [" ".join(words) for words in sentences]
-        for question in found:
-            end = question.start + self.config.sentences
-            if question.start not in shared:
-                shared = {question.start: tuple(chain.from_iterable(sentences[question.start : end]))}
-            example = _example(book.title, question, shared[question.start])
+        for question, example in zip(found, self.examples(book, sentences, found), strict=True):
             tally.add(example)
-            texts.append(json_line(example) if self.format == "jsonl" else _cbt(rows[question.start : end], question))
+            if self.format == "jsonl":
+                texts.append(jsonl.written(example))
+            else:
+                texts.append(cbt.written(example, rows[question.start : question.start + self.config.sentences]))
         counts = Counter(
             sentences=len(sentences),
             words=sum(map(len, sentences)),
@@ -81,7 +83,7 @@ class BookBuilder:
         length = self.config.sentences + 1
         if len(sentences) < length:
             raise book.bad(f"too few sentences ({len(sentences)}); a passage takes {length}")
-        labels = kinds(sentences, _tags(tagger(self.tagger), sentences))
+        labels = kinds(sentences, _tags(sentences))
         dropped = self.excluded.passages(sentences, length) if self.excluded else frozenset[int]()
         found = list(questions(book.title, sentences, labels, self.config, dropped))
         if not found and not dropped:
@@ -89,6 +91,13 @@ class BookBuilder:
                 f"no sentence has a word of the kind {self.config.kind} that the {length - 1} before it have too"
             )
         return sentences, found, dropped
+
+    def examples(self, book: Book, sentences: Sequence[Words], found: Sequence[Question]) -> Iterator[Example]:
+        """The questions as Examples; those of a passage have the document in common."""
+        for start, some in groupby(found, lambda question: question.start):
+            document = tuple(chain.from_iterable(sentences[start : start + self.config.sentences]))
+            for question in some:
+                yield _example(book.title, question, document)
 
 
 def build(
@@ -138,7 +147,7 @@ def build(
                 total.update(made.counts)
         _check(parts.tallies, part_of)
         facts = {
-            "settings": {**asdict(builder.config), "tagger": builder.tagger, "format": builder.format},
+            "settings": {**asdict(builder.config), "format": builder.format},
             "counts": dict(total),
             "books": {part: shelves[part] for part in PARTS if part in shelves},
             "left out": problems,
@@ -177,7 +186,8 @@ def _check(written: Collection[str], part_of: Mapping[str, str]) -> None:
             )
 
 
-def _tags(tag: Tagger, sentences: Sequence[Words]) -> list[list[str]]:
+def _tags(sentences: Sequence[Words]) -> list[list[str]]:
+    tag = tagger().tag
     starts = range(0, len(sentences), _TAGGED_AT_ONCE)
     return [tags for start in starts for tags in tag(sentences[start : start + _TAGGED_AT_ONCE])]
 
@@ -187,9 +197,3 @@ def _example(title: str, question: Question, document: Words) -> Example:
     return Example(
         name, document, question.query, tuple(zip(question.candidates)), question.candidates.index(question.answer)
     )
-
-
-def _cbt(rows: Sequence[str], question: Question) -> str:
-    lines = [f"{number} {row}\n" for number, row in enumerate(rows, 1)]
-    query = " ".join("XXXXX" if word == PLACEHOLDER else word for word in question.query)
-    return f"{''.join(lines)}{len(rows) + 1} {query}\t{question.answer}\t\t{'|'.join(question.candidates)}\n\n"

@@ -22,6 +22,10 @@ _ROWS = {
     "query_words_mean": ("words of a query, mean", "{:.1f}"),
     "candidates_mean": ("candidates, mean", "{:.1f}"),
     "answer_in_document": ("answer in the document", "{:.1%}"),
+    "answer_before_blank": ("answer also before the blank", "{:.1%}"),
+    "answer_after_blank": ("answer also after the blank", "{:.1%}"),
+    "distractors_in_query_mean": ("distractors in the query, mean", "{:.3f}"),
+    "distractors_more_frequent_mean": ("distractors more frequent than the answer, mean", "{:.2f}"),
     "most_frequent_accuracy": ("most frequent candidate is right", "{:.1%}"),
     "most_frequent_not_in_query_accuracy": ("… that is not in the query", "{:.1%}"),
 }
@@ -77,18 +81,6 @@ class Parts:
         for file in self._files.values():
             file.write(self._end)
             file.close()
-
-
-def json_line(example: Example) -> str:
-    """The example as a line of JSON."""
-    line = {
-        "id": example.id,
-        "document": example.document,
-        "query": example.query,
-        "candidates": example.candidates,
-        "answer": None if example.answer is None else example.candidates[example.answer],
-    }
-    return json.dumps(line, ensure_ascii=False) + "\n"
 
 
 def write_card(folder: Path, name: str, facts: Mapping[str, Any], tallies: Mapping[str, Tally]) -> None:

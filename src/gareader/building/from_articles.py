@@ -12,10 +12,11 @@ from typing import TypeVar
 from gareader.building import articles, news, pairs
 from gareader.building.articles import RawArticle
 from gareader.building.baselines import RELAXED, STRICT, kept
-from gareader.building.folder import Parts, json_line, new_folder, write_card
+from gareader.building.folder import Parts, new_folder, write_card
 from gareader.building.names import Tagger
+from gareader.building.perceptron import Perceptron
 from gareader.building.similar import Rarity
-from gareader.building.tagging import load_tagger
+from gareader.corpora import CORPORA, jsonl, question_files, who_did_what
 from gareader.corpora.files import Report, file_name
 from gareader.distributed import ALONE, Group
 from gareader.errors import BuildError, ConfigError, CorpusError
@@ -54,11 +55,11 @@ class NewsBuilder:
     seed: int = 1
     anonymise: bool = True
     fewest: int = 2
-    tagger: str | None = None
+    tagger: bool = False
 
     def __call__(self, some: Sequence[RawArticle]) -> list[tuple[str, list[news.NewsQuestion]]]:
         """Each article's id and questions."""
-        tag = _tag(self.tagger)
+        tag = _tagger() if self.tagger else None
         return [
             (raw.id, news.questions(articles.in_words(raw), self.seed, self.anonymise, tag, self.fewest))
             for raw in some
@@ -66,11 +67,9 @@ class NewsBuilder:
 
 
 @cache
-def _tag(name: str | None) -> Tagger | None:
-    """A tagger of one sentence at a time."""
-    if name is None:
-        return None
-    tag = load_tagger(name)
+def _tagger() -> Tagger:
+    """NLTK's, a sentence at a time."""
+    tag = Perceptron.load().tag
     return lambda words: tag([words])[0]
 
 
@@ -114,10 +113,10 @@ def build_news(
                     total.update(articles=1, questions=len(questions), without=not questions)
                     for question in questions:
                         if format == "question":
-                            name = f"{question.example.id}.question"
-                            parts.write_file(part, name, news.question_file(question), question.example)
+                            text = question_files.written(question.example, question.source, question.names)
+                            parts.write_file(part, question_files.file_name(question.example), text, question.example)
                         else:
-                            parts.write(part, json_line(question.example), question.example)
+                            parts.write(part, jsonl.written(question.example), question.example)
         _no_question(total)
         facts = {
             "settings": {**asdict(builder), "format": format, **asdict(shares)},
@@ -137,7 +136,7 @@ def build_pairs(
     format: str = "wdw",
     shares: Shares,
     seed: int = 1,
-    tagger: str | None = None,
+    tagger: bool = False,
     workers: int,
     group: Group = ALONE,
     report: Report,
@@ -151,15 +150,15 @@ def build_pairs(
         return help_with(stream)
     with new_folder(out) as folder:
         everything = pairs.in_order(article for some in stream for article in some)
-        found = list(pairs.questions(everything, Rarity.of(everything), settings, _tag(tagger)))
+        found = list(pairs.questions(everything, Rarity.of(everything), settings, _tagger() if tagger else None))
         answered, choices = [each.solved for each in found], [len(each.example.candidates) for each in found]
         chosen = kept(answered, choices, VARIANTS[variant], seed)
         total = Counter(articles=len(everything), questions=len(chosen), suppressed=len(found) - len(chosen))
         _no_question(total)
-        with Parts(folder, *((".xml", "<ROOT>\n", "</ROOT>\n") if format == "wdw" else (".jsonl",))) as parts:
+        with Parts(folder, *((".xml", *who_did_what.ROOT) if format == "wdw" else (".jsonl",))) as parts:
             for place, number in enumerate(chosen):
-                text = pairs.wdw_xml(found[number]) if format == "wdw" else json_line(found[number].example)
-                parts.write(shares.part(place / len(chosen)), text, found[number].example)
+                example = found[number].example
+                parts.write(shares.part(place / len(chosen)), CORPORA[format].written(example), example)
         facts = {
             "settings": {**asdict(settings), "variant": variant, "seed": seed, "tagger": tagger, "format": format}
             | asdict(shares),

@@ -52,18 +52,6 @@ def questions(
     return made
 
 
-def question_file(question: NewsQuestion) -> str:
-    """The text of its `.question` file, whose name is the example's id: source, document, query, answer, candidates."""
-    example = question.example
-    candidates = [" ".join(candidate) for candidate in example.candidates]
-    answer = "" if example.answer is None else candidates[example.answer]
-    rows = candidates
-    if question.names is not None:
-        rows = [f"{mark}:{name}" for mark, name in zip(candidates, question.names, strict=True)]
-    parts = [question.source, " ".join(example.document), " ".join(example.query), answer, "\n".join(rows)]
-    return "\n\n".join(parts) + "\n"
-
-
 def _order(candidate: Words) -> tuple[int, Words]:
     """By the mark's number, else by the name: the place in the list says nothing about the place in the text."""
     mark = _MARK.fullmatch(candidate[0])

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from xml.sax.saxutils import escape, quoteattr
 
 from gareader.building.articles import Article
 from gareader.building.baselines import Choice, solved
@@ -81,23 +80,6 @@ def questions(
 def in_order(articles: Iterable[Article]) -> list[Article]:
     """All the articles by date, as `questions` needs them; one without a date comes first, to be complained of."""
     return sorted(articles, key=lambda article: (article.date.toordinal() if article.date else 0, article.id))
-
-
-def wdw_xml(question: PairQuestion) -> str:
-    """The question as an element `mc` of Who Did What's files, on lines of its own; the root stands around all."""
-    example = question.example
-    blank = example.query.index(PLACEHOLDER)
-    left, right, document = (
-        escape(" ".join(words)) for words in (example.query[:blank], example.query[blank + 1 :], example.document)
-    )
-    choices = "".join(
-        f'<choice idx="{idx}" correct="{str(idx == example.answer).lower()}">{escape(" ".join(words))}</choice>\n'
-        for idx, words in enumerate(example.candidates)
-    )
-    return (
-        f"<mc id={quoteattr(example.id)}>\n<question>\n<leftcontext>{left}</leftcontext>\n"
-        f"<rightcontext>{right}</rightcontext>\n</question>\n<contextart>{document}</contextart>\n{choices}</mc>\n"
-    )
 
 
 def _lead(known: Known) -> int | None:

@@ -17,6 +17,8 @@ class Corpus:
 
     read: Callable[..., Iterator[Example]]
     """Its examples one by one; a bad one goes to the report, damage that ends the reading is raised."""
+    written: Callable[..., str]
+    """The text of an example in such a file; of a `.question` file, the whole of it."""
     looks_like: Callable[[str], bool]
     """Whether a file that begins with this text is of the format."""
     shape: str
@@ -26,10 +28,10 @@ class Corpus:
 
 
 CORPORA = {
-    "cbt": Corpus(cbt.read, cbt.looks_like, cbt.SHAPE, cbt.BEGINNING),
-    "question": Corpus(question_files.read, question_files.looks_like, question_files.SHAPE),
-    "wdw": Corpus(who_did_what.read, who_did_what.looks_like, who_did_what.SHAPE),
-    "jsonl": Corpus(jsonl.read, jsonl.looks_like, jsonl.SHAPE, jsonl.BEGINNING),
+    "cbt": Corpus(cbt.read, cbt.written, cbt.looks_like, cbt.SHAPE, cbt.BEGINNING),
+    "question": Corpus(question_files.read, question_files.written, question_files.looks_like, question_files.SHAPE),
+    "wdw": Corpus(who_did_what.read, who_did_what.written, who_did_what.looks_like, who_did_what.SHAPE),
+    "jsonl": Corpus(jsonl.read, jsonl.written, jsonl.looks_like, jsonl.SHAPE, jsonl.BEGINNING),
 }
 """The formats by the names that `--format` takes."""
 

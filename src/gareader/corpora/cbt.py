@@ -1,13 +1,13 @@
 """The Children's Book Test: numbered sentences, then `21 query with XXXXX<TAB>answer<TAB><TAB>c1|c2|...`."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, count
 from pathlib import Path
 
 from gareader.corpora.checked import Words, checked
 from gareader.corpora.files import WHOLE, Report, Span, line_lists, stem, utf8
-from gareader.errors import CorpusError
+from gareader.errors import CorpusError, ExampleError
 from gareader.examples import PLACEHOLDER, Example
 from gareader.text import words
 
@@ -42,6 +42,18 @@ def read(path: Path, report: Report, span: Span = WHOLE) -> Iterator[Example]:
             report(bad)
         else:
             yield example
+
+
+def written(example: Example, sentences: Sequence[str] | None = None) -> str:
+    """The question's lines and a blank one; its document a line for each of the sentences, or else in one line."""
+    candidates = [" ".join(words) for words in example.candidates]
+    if any("|" in candidate and candidate != "|" for candidate in candidates) or "XXXXX" in example.query:
+        raise ExampleError(f"{example.id}: '|' in a candidate or XXXXX in the query; write the question as JSON lines")
+    rows = [" ".join(example.document)] if sentences is None else sentences
+    numbered = "".join(f"{number} {row}\n" for number, row in enumerate(rows, 1))
+    query = " ".join("XXXXX" if word == PLACEHOLDER else word for word in example.query)
+    answer = "" if example.answer is None else candidates[example.answer]
+    return f"{numbered}{len(rows) + 1} {query}\t{answer}\t\t{'|'.join(candidates)}\n\n"
 
 
 def _blocks(path: Path, span: Span) -> Iterator[tuple[int, list[str]]]:

@@ -43,6 +43,18 @@ def read(path: Path, report: Report, span: Span = WHOLE, *, propose: bool = Fals
             yield example
 
 
+def written(example: Example) -> str:
+    """The question as a line, its texts as lists of words."""
+    line = {
+        "id": example.id,
+        "document": example.document,
+        "query": example.query,
+        "candidates": example.candidates,
+        "answer": None if example.answer is None else example.candidates[example.answer],
+    }
+    return json.dumps(line, ensure_ascii=False) + "\n"
+
+
 class _Line:
     """One object and its place, for messages."""
 

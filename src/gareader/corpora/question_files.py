@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gareader.corpora.checked import Words, checked
@@ -35,6 +35,20 @@ def read(path: Path, report: Report) -> Iterator[Example]:
             f"cannot be opened ({problem.strerror}); check who may read it", Path(problem.filename)
         ) from None
     return _read(path if path.is_dir() else path.parent, files, report)
+
+
+def written(example: Example, source: str = "", names: Sequence[str] | None = None) -> str:
+    """The text of its file, whose name is `file_name`: source, document, query, answer, candidates with their names."""
+    candidates = [" ".join(words) for words in example.candidates]
+    answer = "" if example.answer is None else candidates[example.answer]
+    rows = candidates if names is None else map(":".join, zip(candidates, names, strict=True))
+    parts = [source, " ".join(example.document), " ".join(example.query), answer, "\n".join(rows)]
+    return "\n\n".join(parts) + "\n"
+
+
+def file_name(example: Example) -> str:
+    """What the question's file is called."""
+    return f"{example.id}{_ENDINGS[0]}"
 
 
 def _read(folder: Path, files: list[tuple[str, str]], report: Report) -> Iterator[Example]:

@@ -6,6 +6,7 @@ from html import escape
 from html.entities import html5
 from pathlib import Path
 from xml.parsers import expat
+from xml.sax.saxutils import quoteattr
 
 from gareader.corpora.checked import checked
 from gareader.corpora.files import Report, pieces, stem, utf8
@@ -14,6 +15,8 @@ from gareader.examples import PLACEHOLDER, Example
 from gareader.text import words
 
 SHAPE = "XML: <ROOT> of <mc> with <question>, <contextart> and <choice>"
+ROOT = ("<ROOT>\n", "</ROOT>\n")
+"""What stands before and after the elements of a file."""
 LARGEST = 16 << 20
 """Characters in one element; more means that its end is missing."""
 
@@ -43,6 +46,24 @@ def read(path: Path, report: Report) -> Iterator[Example]:
             yield example
     if not count:
         report(CorpusError("holds no whole <mc>; is it the right file?", path))
+
+
+def written(example: Example) -> str:
+    """The question as an element `mc`, on lines of its own; ROOT stands around all."""
+    blank = example.query.index(PLACEHOLDER)
+    left, right, document = (
+        escape(" ".join(text), quote=False)
+        for text in (example.query[:blank], example.query[blank + 1 :], example.document)
+    )
+    choices = "".join(
+        f'<choice idx="{idx}" correct="{str(idx == example.answer).lower()}">'
+        f"{escape(' '.join(candidate), quote=False)}</choice>\n"
+        for idx, candidate in enumerate(example.candidates)
+    )
+    return (
+        f"<mc id={quoteattr(example.id)}>\n<question>\n<leftcontext>{left}</leftcontext>\n"
+        f"<rightcontext>{right}</rightcontext>\n</question>\n<contextart>{document}</contextart>\n{choices}</mc>\n"
+    )
 
 
 def _elements(path: Path, report: Report) -> Iterator[tuple[int, str]]:
