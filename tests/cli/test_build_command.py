@@ -54,7 +54,26 @@ def test_the_check_says_what_is_found(gareader, tmp_path):
     assert found.returncode == 0, found.stderr
     assert found.stdout.startswith("100.0% of ")
     assert "; 100.0% of " in found.stdout
+    assert [line.split()[-1] for line in found.stdout.splitlines() if "most frequent candidate is right" in line] == [
+        "1.00"
+    ]
+    assert "differs" not in found.stdout
     assert sorted(path.name for path in tmp_path.iterdir()) == ["corpus"]
+
+
+def test_the_check_marks_what_differs_by_more_than_a_quarter(gareader, tmp_path):
+    gareader("build", "books", DATA / "book.txt", "--out", "corpus", "--kind", "CN")
+    found = gareader("build", "books", DATA / "book.txt", "--check", "corpus/train.txt")
+    assert found.returncode == 0, found.stderr
+    (row,) = [line for line in found.stdout.splitlines() if "answers: capitalised" in line]
+    assert row.split()[2] == "0.00%"
+    assert row.split()[-2:] == ["–", "differs"]
+    told = json.loads(gareader("build", "books", DATA / "book.txt", "--check", "corpus/train.txt", "--json").stdout)
+    rows = {row["name"]: row for row in told["statistics"]}
+    assert rows["answers_capitalised"]["ratio"] is None
+    assert rows["answers_capitalised"]["differs"] is True
+    assert rows["answers_capitalised"]["built"] > 0.5
+    assert told["found"] == 0
 
 
 def test_a_book_excluded_from_itself_leaves_nothing(gareader, tmp_path):

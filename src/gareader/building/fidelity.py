@@ -1,39 +1,53 @@
-"""How near built questions come to the Children's Book Test's own: the same questions found, the same lines made."""
+"""How near built questions come to the Children's Book Test's own: the same questions found, the same statistics."""
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, groupby
 from pathlib import Path
 
 from gareader.building.books import BookBuilder
 from gareader.building.kinds import Words
+from gareader.building.likeness import Profile, Row, side_by_side
 from gareader.building.shelf import Book, books
-from gareader.corpora.files import Report, lines
+from gareader.corpora import read
+from gareader.corpora.files import Report
 from gareader.errors import BuildError, CorpusError
+from gareader.examples import PLACEHOLDER, Example
 from gareader.parallel import in_order
 
-Key = tuple[Words, str]
-"""A passage, all its lines in a row, and the answer."""
-Seen = tuple[set[Key], set[str], Counter[str], CorpusError | None]
-"""Official questions and lines that a book gives, its numbers of questions and passages, or the problem with it."""
+Key = tuple[Words, Words, Words]
+"""A question's document, query and answer."""
 
 
 @dataclass(frozen=True)
 class Fidelity:
-    """Shares of the official questions and lines."""
+    """Shares of the official questions and passages, and statistics of both sets of questions."""
 
     questions: int
     """Official ones."""
     found: float
-    """Share of them that was built too: the same passage, the same answer."""
-    lines: int
+    """Share of them that was built too: the same passage, the same blank."""
+    passages: int
     """Official ones, each counted once."""
     reproduced: float
-    """Share of them that the books' sentences equal."""
+    """Share of them that the books have word for word, sentence by sentence."""
     built: int
     """Questions built."""
     per_passage: float
     """Questions built from a passage that gives any, on average."""
+    statistics: list[Row]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a book gives."""
+
+    keys: set[Key] = field(default_factory=set)
+    """Official questions among its own."""
+    passages: set[Words] = field(default_factory=set)
+    """Official passages among its own."""
+    profile: Profile = field(default_factory=Profile)
+    problem: CorpusError | None = None
 
 
 @dataclass(frozen=True)
@@ -42,19 +56,23 @@ class Comparison:
 
     builder: BookBuilder
     keys: frozenset[Key]
-    lines: frozenset[str]
+    passages: frozenset[Words]
 
     def __call__(self, book: Book) -> Seen:
         """What the book gives."""
         try:
             sentences, questions, _ = self.builder.questions(book)
         except CorpusError as bad:
-            return set(), set(), Counter(), bad
-        rows = [" ".join(words) for words in sentences]
+            return Seen(problem=bad)
         length = self.builder.config.sentences + 1
-        found = {(tuple(rows[q.start : q.start + length]), q.answer) for q in questions}
-        counts = Counter(built=len(questions), passages=len({q.start for q in questions}))
-        return found & self.keys, set(rows) & self.lines, counts, None
+        windows = (sentences[start : start + length] for start in range(len(sentences) - length + 1))
+        seen = Seen(passages={tuple(chain.from_iterable(window)) for window in windows} & self.passages)
+        asked = zip(questions, self.builder.examples(book, sentences, questions), strict=True)
+        for _, some in groupby(asked, lambda pair: pair[0].start):
+            examples = [example for _, example in some]
+            seen.profile.add(examples)
+            seen.keys.update(key for key in map(_key, examples) if key in self.keys)
+        return seen
 
 
 def compare(
@@ -67,47 +85,52 @@ def compare(
     watch: Callable[[Iterator[Seen], int], Iterator[Seen]],
 ) -> Fidelity:
     """Build every book's questions and look for the official ones; a bad book is reported."""
-    keys = list(_official(official))  # some passages ask for the same word twice
-    if not keys:
-        raise CorpusError("no question of the Children's Book Test is in here; --check takes its files", official)
-    rows = frozenset(row for passage, _ in keys for row in passage)
+    theirs = _official(official)
+    keys = [_key(example) for example in chain.from_iterable(theirs.values())]  # some are in the file twice
     found: set[Key] = set()
-    reproduced: set[str] = set()
-    total: Counter[str] = Counter()
+    reproduced: set[Words] = set()
+    profile = Profile()
     count = sum(1 for _ in books(paths, lambda bad: None))
-    work = Comparison(builder, frozenset(keys), rows)
-    for some_keys, some_rows, counts, bad in watch(in_order(work, books(paths, report), workers), count):
-        if bad:
-            report(bad)
-        found |= some_keys
-        reproduced |= some_rows
-        total += counts
-    if not total["built"]:
+    work = Comparison(builder, frozenset(keys), frozenset(theirs))
+    for seen in watch(in_order(work, books(paths, report), workers), count):
+        if seen.problem:
+            report(seen.problem)
+        found |= seen.keys
+        reproduced |= seen.passages
+        profile.merge(seen.profile)
+    if not profile.questions:
         raise BuildError("no book gave a question; see what was said about each")
     return Fidelity(
         questions=len(keys),
         found=sum(key in found for key in keys) / len(keys),
-        lines=len(rows),
-        reproduced=len(reproduced) / len(rows),
-        built=total["built"],
-        per_passage=total["built"] / total["passages"],
+        passages=len(theirs),
+        reproduced=len(reproduced) / len(theirs),
+        built=profile.questions,
+        per_passage=profile.per_passage(profile.questions),
+        statistics=side_by_side(_profile(theirs.values()), profile),
     )
 
 
-def _official(path: Path) -> Iterator[Key]:
-    """The passages and answers of a file in the corpus's format."""
-    passage: list[str] = []
-    for number, line in lines(path):
-        if not line.strip():
-            passage = []
-            continue
-        text = line.partition(" ")[2]
-        query, *fields = text.split("\t")
-        if not fields:
-            passage.append(text)
-        elif len(fields) == 3 and "XXXXX" in query:
-            yield (*passage, query.replace("XXXXX", fields[0])), fields[0]
-        else:
-            raise CorpusError(
-                "this is no query line of the Children's Book Test; --check takes its files", path, number
-            )
+def _official(path: Path) -> dict[Words, list[Example]]:
+    """The questions of the file by their passages, whose words are those of document and query with the answer."""
+    passages: dict[Words, list[Example]] = {}
+    for example in read(path):
+        if example.answer is None:
+            raise CorpusError(f"{example.id} has no answer; --check takes questions whose answers are known", path)
+        blank = example.query.index(PLACEHOLDER)
+        query = (*example.query[:blank], *example.candidates[example.answer], *example.query[blank + 1 :])
+        passages.setdefault((*example.document, *query), []).append(example)
+    if not passages:
+        raise CorpusError("no question is in here; --check takes a file of questions", path)
+    return passages
+
+
+def _profile(passages: Iterable[Sequence[Example]]) -> Profile:
+    profile = Profile()
+    for examples in passages:
+        profile.add(examples)
+    return profile
+
+
+def _key(example: Example) -> Key:
+    return example.document, example.query, example.candidates[example.answer or 0]

@@ -1,18 +1,23 @@
 """Commands that make corpora: build books, build news, build pairs."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 from cyclopts.validators import Number
+from rich.console import Console
+from rich.table import Table
 
 from gareader.cli.app import Json, Skipped, T, app, percent, watch
 from gareader.distributed import ALONE, Group, joined
 from gareader.errors import BuildError
+
+if TYPE_CHECKING:
+    from gareader.building.likeness import Row
 
 build = App(name="build", help="Make cloze corpora from one's own text.")
 app.command(build)
@@ -34,7 +39,6 @@ def books(
     test_books: Annotated[int | None, Parameter(validator=Number(gte=0))] = None,
     exclude: Annotated[list[Path], Parameter(negative=(), consume_multiple=True)] = [],  # noqa: B006
     check: Path | None = None,
-    tagger: Literal["nltk", "spacy"] = "nltk",
     format: Literal["cbt", "jsonl"] = "cbt",
     seed: int = 1,
     workers: Annotated[int | None, AtLeastOne] = None,
@@ -70,9 +74,8 @@ def books(
     exclude
         Texts or question files; a passage that has 12 words in a row in common with one of them is left out.
     check
-        An official file of questions from the same books: say which share of its questions and lines is made.
-    tagger
-        Which part-of-speech tagger to use: NLTK's, or spaCy's where it is installed.
+        An official file of questions from the same books: say which share of its questions is made, and show the
+        statistics of both side by side, with a mark where they differ by more than a quarter.
     format
         How to write the questions: as the corpus's own files, or as JSON lines.
     seed
@@ -92,7 +95,7 @@ def books(
     paths = [file, *more]
     excluded = Excluded.from_texts(text for path in exclude for text in texts(path)) if exclude else None
     config = PassageConfig(kind, sentences, stride, candidates, most, seed)
-    builder = BookBuilder(config, tagger, format, excluded)
+    builder = BookBuilder(config, format, excluded)
     skipped = Skipped()
     if out is not None:
         started = monotonic()
@@ -120,13 +123,15 @@ def books(
         everyone = workers or ALONE.workers
         measured = compare(paths, check, builder, workers=everyone, report=skipped, watch=_watched("comparing"))
         if as_json:
-            print(json.dumps({"check": str(check), **asdict(measured)}))
+            statistics = [{**asdict(row), "ratio": row.ratio, "differs": row.differs} for row in measured.statistics]
+            print(json.dumps({"check": str(check), **asdict(measured), "statistics": statistics}))
         else:
             print(
                 f"{percent(measured.found)} of {measured.questions:,} official questions are among the "
                 f"{measured.built:,} built, {measured.per_passage:.2f} a passage; "
-                f"{percent(measured.reproduced)} of {measured.lines:,} official lines are reproduced"
+                f"{percent(measured.reproduced)} of {measured.passages:,} official passages are reproduced"
             )
+            _print_statistics(measured.statistics)
 
 
 @build.command
@@ -138,7 +143,7 @@ def news(
     validation: float = 0.05,
     test: float = 0.05,
     fewest: Annotated[int, Parameter(validator=Number(gte=2))] = 2,
-    tagger: Literal["nltk", "spacy"] | None = None,
+    tagger: Annotated[bool, Parameter(negative=())] = False,
     format: Literal["question", "jsonl"] = "question",
     seed: int = 1,
     workers: Annotated[int | None, AtLeastOne] = None,
@@ -165,7 +170,7 @@ def news(
     fewest
         Candidates of a question at least.
     tagger
-        A part-of-speech tagger to find names better; without one, capitals decide.
+        Let NLTK's part-of-speech tagger help to find names; without it, capitals decide.
     format
         How to write the questions: a .question file each, as the corpora have them, or JSON lines.
     seed
@@ -202,7 +207,7 @@ def pairs(
     most: int = 5,
     validation: float = 0.05,
     test: float = 0.05,
-    tagger: Literal["nltk", "spacy"] | None = None,
+    tagger: Annotated[bool, Parameter(negative=())] = False,
     format: Literal["wdw", "jsonl"] = "wdw",
     seed: int = 1,
     workers: Annotated[int | None, AtLeastOne] = None,
@@ -234,7 +239,7 @@ def pairs(
     test
         Share of the questions to hold out for the test: the newest.
     tagger
-        A part-of-speech tagger to find names better; without one, capitals decide.
+        Let NLTK's part-of-speech tagger help to find names; without it, capitals decide.
     format
         How to write the questions: as the corpus's own XML, or as JSON lines.
     seed
@@ -276,6 +281,19 @@ def _say(out: Path, counts: Mapping[str, int], skipped: int, as_json: bool) -> N
         print(json.dumps({"out": str(out), **counts, "skipped": skipped}))
     else:
         print(f"{out}: {counts['questions']:,} questions from {counts['articles']:,} articles; see {out / 'card.md'}")
+
+
+def _print_statistics(rows: Sequence["Row"]) -> None:
+    """Official and built questions side by side, with a mark on what differs by more than a quarter."""
+    table = Table("", "official", "built", "ratio", "", box=None, header_style="bold")
+    for column in table.columns[1:4]:
+        column.justify = "right"
+    for row in rows:
+        style = "{:.3f}" if row.name.endswith(("mean", "per_passage")) else "{:.2%}"
+        ratio = "–" if row.ratio is None else f"{row.ratio:.2f}"
+        mark = "differs" if row.differs else ""
+        table.add_row(row.label, style.format(row.official), style.format(row.built), ratio, mark)
+    Console().print(table)
 
 
 def _watched(label: str) -> Callable[[Iterable[T], int], Iterator[T]]:
