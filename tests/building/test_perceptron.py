@@ -4,7 +4,7 @@ import lzma
 
 import pytest
 
-from gareader.building import tagging
+from gareader.building.perceptron import Perceptron
 from gareader.errors import BuildError
 
 
@@ -16,7 +16,7 @@ def test_the_same_tags_as_nltk(nltk_data, shared_data):
     sentences += ["1984 was the 3rd year -- so 12-year-old Ann said .".split(), ["!"], ["-"], ["x" * 500]]
     theirs = PerceptronTagger()
     expected = [[tag for _, tag in theirs.tag(words)] for words in sentences]
-    tag = tagging.load_tagger("nltk")
+    tag = Perceptron.load().tag
     assert tag(sentences) == expected
     assert [tag([words])[0] for words in sentences[:50]] == expected[:50]  # however many at once
     assert tag([]) == []
@@ -27,15 +27,4 @@ def test_without_its_data_it_says_what_to_type(monkeypatch, tmp_path):
 
     monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
     with pytest.raises(BuildError, match=r"python -m nltk\.downloader averaged_perceptron_tagger_eng"):
-        tagging.load_tagger("nltk")
-
-
-def test_unknown_tagger():
-    with pytest.raises(BuildError, match="unknown tagger 'nltkk'; did you mean 'nltk'"):
-        tagging.load_tagger("nltkk")
-
-
-def test_spacy_that_is_not_there_says_what_to_type(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "spacy", None)
-    with pytest.raises(BuildError, match="pip install spacy && python -m spacy download en_core_web_sm"):
-        tagging.load_tagger("spacy")
+        Perceptron.load()
