@@ -3,26 +3,15 @@
 import json
 import subprocess
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
 
-import synthetic
-from corpora.writers import write_jsonl
 from gareader.benchmark import measure
-from gareader.benchmark.all_readers import GRU, LSTM, bench_lstm
 from gareader.benchmark.contenders import NATIVE, NN_GRU, PYTORCH, Size, TorchGRU, batch, reader
-from gareader.benchmark.whole_run import bare_step, bench_run
 from gareader.cli import app
-from gareader.cli.bench_readers import readers
-from gareader.config import load_table, override
-from gareader.errors import GareaderError
-from gareader.experiment import Experiment
 from gareader.nn.gru import BiGRU
-from gareader.readers.memory_reader import window_loss
 
-PROJECT = Path(__file__).parents[1]
 SMALL = Size(batch=3, document=11, query=5, hidden=6, vocabulary=50)
 
 
@@ -98,7 +87,7 @@ def test_peak_memory_is_the_childs_own():
     assert 150 < large - small < 250
 
 
-@pytest.mark.parametrize("work", ["gru", "train", "infer"])
+@pytest.mark.parametrize("work", ["train", "infer"])
 def test_json_has_the_ratios_and_the_times_behind_them(work, capsys):
     sizes = ["--batch", "2", "--document", "9", "--hidden", "8", "--repeats", "2", "--no-busy"]
     app(["bench", work, *sizes, "--json"], result_action="return_value")
@@ -107,45 +96,3 @@ def test_json_has_the_ratios_and_the_times_behind_them(work, capsys):
     assert len(native) == len(baseline) == 2
     assert result["speedup_over_nn_gru"] == pytest.approx(sum(baseline) / sum(native))
     assert result["share_of_peak"] == pytest.approx(2 * result["operations"] / sum(native) / result["peak"])
-
-
-def test_the_pace_of_readers_and_where_it_goes(capsys):
-    sizes = ["--batch", "2", "--document", "9", "--repeats", "2", "--json"]
-    app(["bench", "readers", "stanford", "attentive", *sizes], result_action="return_value")
-    stanford, attentive = (json.loads(line) for line in capsys.readouterr().out.splitlines())
-    for pace in (stanford, attentive):
-        assert len(pace["training"]["seconds"]) == len(pace["answering"]["seconds"]) == 2
-        assert sum(pace["shares"].values()) == pytest.approx(1)
-    assert (stanford["reader"], attentive["reader"]) == ("stanford", "attentive")
-    assert stanford["shares"][GRU] > 0 == stanford["shares"][LSTM]
-    assert attentive["shares"][LSTM] > 0 == attentive["shares"][GRU]
-    with pytest.raises(GareaderError, match="there is no reader 'stamford'; did you mean 'stanford'"):
-        readers("stamford")
-
-
-def test_both_layers_as_shares_of_the_same_peak():
-    result = bench_lstm(8, SMALL, repeats=2, product=64)
-    ours, theirs = (result.times[name].median * result.share_of_peak[name] for name in (GRU, LSTM))
-    assert theirs / ours == pytest.approx(4 / 3)  # gates
-
-
-def test_the_bare_step_of_a_run_has_its_readers_loss_and_its_optimiser(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    table = load_table(PROJECT / "configs" / "memory.toml")
-    for setting in (
-        "data.train=train.jsonl",
-        "data.validation=train.jsonl",
-        "data.vector_width=8",
-        "train.clip_norm=1e9",
-    ):
-        table = override(table, setting)
-    write_jsonl(synthetic.corpus(64, seed=1), tmp_path / "train.jsonl")
-    run = Experiment.from_table(table).run(tmp_path / "run")
-    questions = run.checkpoint.collator([run.training[i] for i in range(8)])
-    before = {name: weight.detach().clone() for name, weight in run.weights.items()}
-    window_loss(run.reader.train()(questions), questions).backward()
-    gradients = {name: weight.grad.clone() for name, weight in run.weights.items()}
-    bare_step(run)(questions)
-    for name, weight in run.weights.items():  # by gradient descent
-        torch.testing.assert_close(weight, before[name] - run.config.learning_rate * gradients[name])
-    assert bench_run(Experiment.from_table(table), updates=1, repeats=2).share_of_bare_step > 0

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 import synthetic
 from gareader import corpora
-from gareader.benchmark import shards
-from gareader.errors import CorpusError, GareaderError, StoreError
+from gareader.errors import CorpusError, StoreError
 from gareader.experiment import Experiment
 from gareader.store import PreparedCorpus, encoding, is_prepared, prepare, prepare_corpus, read_examples, writing
 from gareader.training import BEST
@@ -164,13 +163,3 @@ def test_a_file_without_questions(tmp_path):
     (tmp_path / "empty.jsonl").touch()
     with pytest.raises(CorpusError):
         prepare_corpus(tmp_path / "empty.jsonl", tmp_path / "empty.arrow", format="jsonl", workers=2)
-
-
-def test_no_more_is_read_than_there_is(tmp_path):
-    prepare(corpora.read(CBT), tmp_path / "cbt.arrow")
-    shards.repeat(tmp_path / "cbt.arrow", 7, tmp_path / "many")
-    found = shards.bench_shards(tmp_path / "many", 100)
-    assert (found.questions, found.read) == (7, 7)
-    with pytest.raises(GareaderError, match="name one of them"):
-        shards.repeat(tmp_path / "many", 7, tmp_path / "more")
-    assert {path.name for path in tmp_path.iterdir()} == {"cbt.arrow", "many"}

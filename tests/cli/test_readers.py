@@ -252,19 +252,11 @@ IMPOSSIBLE = [
     "vectors corpus --out x --seed 4294967296",
     "bench train --batch 0",
     "bench infer --document 0",
-    "bench gru --hidden 0",
+    "bench infer --hidden 0",
     "bench answer --repeats 0",
-    "bench run config --updates 0",
     "bench serve --clients 0",
     "bench serve --time 0",
     "bench serve --questions 0",
-    "bench growth x.png --values 0",
-    "bench profile --steps 0",
-    "bench readers --repeats 0",
-    "bench lstm 16 0",
-    "bench scale --updates 0",
-    "bench shards corpus --out x --questions 0",
-    "bench shards corpus --out x --read 0",
 ]
 
 
@@ -301,7 +293,6 @@ def test_pictures_of_the_attention(trained, gareader, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "command",
     [
-        ("bench", "growth"),
         ("analyse", "no reader", "no corpus", "--plot"),
         ("plot", "attention", "--document", "no story", "--query", "XXXXX", "--out"),
     ],

@@ -3,8 +3,6 @@
 from gareader.cli import (
     answer,
     bench,
-    bench_readers,
-    bench_scale,
     build,
     corpora,
     evaluate,
@@ -22,8 +20,6 @@ __all__ = [
     "answer",
     "app",
     "bench",
-    "bench_readers",
-    "bench_scale",
     "build",
     "corpora",
     "evaluate",

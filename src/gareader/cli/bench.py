@@ -1,8 +1,8 @@
 """Commands that measure speed: bench."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
-from functools import reduce
 from importlib.resources import files
 from pathlib import Path
 from statistics import median
@@ -14,7 +14,8 @@ from cyclopts.validators import Number
 from gareader.cli.app import Json, app
 
 if TYPE_CHECKING:
-    from gareader.benchmark.measure import Times
+    from gareader.benchmark.contenders import Size
+    from gareader.benchmark.measure import Times, Work
     from gareader.benchmark.reading import Comparison
 
 bench = App(name="bench", help="Measure speed, always side by side in one run.")
@@ -74,81 +75,6 @@ def answer(
 
 
 @bench.command
-def gru(
-    *,
-    batch: Batch = 32,
-    document: Document = 430,
-    hidden: Hidden = 128,
-    repeats: Repeats = 5,
-    busy: Busy = True,
-    as_json: Json = False,
-) -> None:
-    """One bidirectional GRU layer, forward and backward.
-
-    Example: `gareader bench gru --batch 2 --document 20 --repeats 1 --no-busy`
-    """
-    compare("gru", batch, document, hidden, repeats, busy, as_json)
-
-
-@bench.command
-def run(
-    config: Path,
-    *,
-    updates: AtLeastOne = 50,
-    repeats: Repeats = 5,
-    assignments: Annotated[tuple[str, ...], Parameter(name="--set", negative=())] = (),
-    as_json: Json = False,
-) -> None:
-    """All of `gareader train` (data, batches, metrics, states), beside the bare training step on the same batches.
-
-    Example: `gareader bench run configs/tiny.toml --updates 2 --repeats 2`
-
-    Parameters
-    ----------
-    config
-        The settings of a run.
-    updates
-        How many in each measurement.
-    assignments
-        section.key=value, to change one setting, or section.key= for its default; may be given several times.
-    """
-    from gareader.benchmark.whole_run import bench_run
-    from gareader.config import load_table, override
-    from gareader.experiment import Experiment
-
-    table = reduce(override, assignments, load_table(config))
-    result = bench_run(Experiment.from_table(table), updates, repeats)
-    if as_json:
-        print(json.dumps(asdict(result)))
-        return
-    print(f"{updates} updates of {result.batch_size} questions")
-    print_times("gareader train", result.whole_seconds)
-    print_times("bare steps", result.bare_seconds)
-    print(f"{'validation':<24} {result.validation_seconds:8.3f} s   every {result.validate_every:,} updates")
-    print(f"{'speed':<24} {result.share_of_bare_step:8.2f}     of the bare step's, validations included")
-
-
-@bench.command
-def encoder(*, batch: Batch = 32, document: Document = 430, repeats: Repeats = 5, as_json: Json = False) -> None:
-    """Answering a batch of questions, beside an encoder of the size of BERT-base that reads the same documents.
-
-    Example: `gareader bench encoder --batch 1 --document 20 --repeats 1`
-    """
-    from gareader.benchmark.contenders import Size
-    from gareader.benchmark.encoder import bench_encoder
-
-    result = bench_encoder(Size(batch=batch, document=document), repeats)
-    if as_json:
-        print(json.dumps(asdict(result)))
-        return
-    print(f"{batch} documents of {document} words")
-    for name, times in result.times.items():
-        speed = f"{batch / times.median:8.1f} documents/s   {result.peak_memory_mb[name]:6.0f} MB"
-        print_times(name, times.seconds, f"{threads(times)}   {speed}")
-    print(f"{'speed-up':<24} {result.speedup_over_encoder:8.1f}")
-
-
-@bench.command
 def serve(
     *,
     corpus: Path | None = None,
@@ -199,76 +125,6 @@ def serve(
 
 
 @bench.command
-def growth(out: Path, *, values: AtLeastOne = 6, repeats: Repeats = 5, as_json: Json = False) -> None:
-    """How the cost of a training step grows with documents, batch and hidden size, on one thread and on all.
-
-    Example: `gareader bench growth growth.png --values 1 --repeats 1`
-
-    Parameters
-    ----------
-    out
-        The picture: PNG, SVG or PDF.
-    values
-        How many sizes of each, from the smallest on.
-    """
-    from gareader.benchmark.measure import cores
-    from gareader.benchmark.picture import growth_curves
-    from gareader.benchmark.reading import GROWING
-    from gareader.benchmark.reading import growth as measured
-    from gareader.plots import check_picture, save
-
-    check_picture(out)
-    results = []
-    for grows, sizes in GROWING.items():
-        for count in sorted({1, cores()}):
-            result = measured("train", grows, sizes[:values], count, repeats)
-            results.append(result)
-            if as_json:
-                print(json.dumps(asdict(result)), flush=True)
-                continue
-            print(f"{grows}, {count} thread{'s' * (count > 1)}")
-            for place, size in enumerate(result.values):
-                row = "   ".join(f"{name} {times[place]:8.3f} s" for name, times in result.seconds.items())
-                print(f"  {size:6,}   {row}", flush=True)
-    save(growth_curves(results), out)
-    if not as_json:
-        print(f"picture: {out}")
-
-
-@bench.command
-def profile(
-    *, batch: Batch = 32, document: Document = 430, hidden: Hidden = 128, steps: AtLeastOne = 5, as_json: Json = False
-) -> None:
-    """Where the time of a training step goes, operation by operation.
-
-    Example: `gareader bench profile --batch 2 --document 20 --steps 1`
-
-    Parameters
-    ----------
-    steps
-        How many are averaged.
-    """
-    from functools import partial
-
-    from gareader.benchmark import contenders
-    from gareader.benchmark.profiling import profiled
-
-    size = contenders.Size(batch=batch, document=document, hidden=hidden)
-    step = contenders.training(contenders.reader(contenders.NATIVE, size))
-    parts = profiled(partial(step, contenders.batch(size)), steps)
-    if as_json:
-        for part in parts:
-            print(json.dumps(asdict(part)))
-        return
-    whole = sum(part.seconds for part in parts)
-    for part in parts[:12]:
-        print(
-            f"{part.operation:<32.32} {1e3 * part.seconds:8.1f} ms {part.seconds / whole:6.1%} {part.calls:8.0f} calls"
-        )
-    print(f"{'all':<32} {1e3 * whole:8.1f} ms")
-
-
-@bench.command
 def prepare(corpus: Path, *, repeats: Repeats = 5, as_json: Json = False) -> None:
     """Preparing a corpus, beside a bare loop that reads and splits the same file.
 
@@ -294,13 +150,21 @@ def prepare(corpus: Path, *, repeats: Repeats = 5, as_json: Json = False) -> Non
 
 
 def compare(work: str, batch: int, document: int, hidden: int, repeats: int, busy: bool, as_json: bool) -> None:
-    """Measure, quietly and then beside a busy core, and print."""
+    """Measure one of the works at some size, and print."""
     from gareader.benchmark.contenders import Size
     from gareader.benchmark.reading import WORKS
-    from gareader.benchmark.reading import compare as measure
 
     size = Size(batch=batch, document=document, hidden=hidden)
     works, operations = WORKS[work](size)
+    show_comparisons(work, size, works, operations, repeats=repeats, busy=busy, as_json=as_json)
+
+
+def show_comparisons(
+    work: str, size: "Size", works: Mapping[str, "Work"], operations: float, *, repeats: int, busy: bool, as_json: bool
+) -> None:
+    """Measure, quietly and then beside a busy core, and print."""
+    from gareader.benchmark.reading import compare as measure
+
     for beside in (False, True) if busy else (False,):
         result = measure(work, works, operations, repeats, busy=beside)
         if as_json:

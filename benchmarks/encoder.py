@@ -1,14 +1,20 @@
-"""What one might use instead: an encoder of the size of BERT-base reading the same documents, for its cost alone."""
+"""Answering a batch of questions, beside an encoder of the size of BERT-base that reads the same documents.
 
+Example: `python -m benchmarks.encoder --batch 1 --document 20 --repeats 1`
+"""
+
+import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
 import torch
 
+from benchmarks.script import Batch, Document, Json, Repeats, start
 from gareader.benchmark.contenders import NATIVE, Size, answering, batch, reader
 from gareader.benchmark.measure import Times, Work, peak_memory, side_by_side
+from gareader.cli.bench import print_times, threads
 from gareader.errors import GareaderError
 
 ENCODER = "BERT-base-size encoder"
@@ -27,11 +33,24 @@ class EncoderBenchmark:
     speedup_over_encoder: float
 
 
+def main(*, batch: Batch = 32, document: Document = 430, repeats: Repeats = 5, as_json: Json = False) -> None:
+    """Answering a batch of questions, beside an encoder of the size of BERT-base that reads the same documents."""
+    result = bench_encoder(Size(batch=batch, document=document), repeats)
+    if as_json:
+        print(json.dumps(asdict(result)))
+        return
+    print(f"{batch} documents of {document} words")
+    for name, times in result.times.items():
+        speed = f"{batch / times.median:8.1f} documents/s   {result.peak_memory_mb[name]:6.0f} MB"
+        print_times(name, times.seconds, f"{threads(times)}   {speed}")
+    print(f"{'speed-up':<24} {result.speedup_over_encoder:8.1f}")
+
+
 def bench_encoder(size: Size, repeats: int) -> EncoderBenchmark:
     """Speed in turn in this process, memory each in its own."""
     works = {name: make(size) for name, make in WORKS.items()}
     times = side_by_side(works, repeats)
-    imports = "from gareader.benchmark.contenders import Size; from gareader.benchmark.encoder import WORKS"
+    imports = "from gareader.benchmark.contenders import Size; from benchmarks.encoder import WORKS"
     memory = {name: peak_memory(f"{imports}; WORKS[{name!r}]({size!r})()") for name in WORKS}
     speedup = times[ENCODER].median / times[NATIVE].median
     return EncoderBenchmark(size.batch, size.document, times, memory, speedup)
@@ -62,9 +81,13 @@ def encoder() -> Any:
     try:
         from transformers import BertConfig, BertModel
     except ImportError:
-        raise GareaderError("this needs transformers; type: pip install 'gareader[bench]'") from None
+        raise GareaderError("this needs transformers; type: pip install -c constraints.txt transformers") from None
     make: Any = BertModel  # it has no types
     return make(BertConfig(), add_pooling_layer=False).eval()
 
 
 WORKS: dict[str, Callable[[Size], Work]] = {NATIVE: native_reader, ENCODER: encoder_windows}
+
+
+if __name__ == "__main__":
+    start(main)

@@ -1,18 +1,23 @@
-"""A corpus of any size, made from a small one by repeating and permuting it: opened, shuffled and read."""
+"""A corpus of any size, made from a small one by repeating and permuting it: opened, shuffled and read.
+
+Example: `python -m benchmarks.shards tests/data/cbt.txt --questions 1000 --read 320 --out shards`
+"""
 
 import json
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter
 
 import numpy as np
 import pyarrow as pa
 
+from benchmarks.script import AtLeastOne, Json, start
 from gareader.batching import length_batches
 from gareader.errors import GareaderError
-from gareader.store import PreparedCorpus
+from gareader.store import PreparedCorpus, is_prepared, prepare_corpus
 from gareader.whole import whole_folder
 
 BATCH = 32
@@ -40,6 +45,40 @@ class ShardsBenchmark:
     """Without mapped pages."""
 
 
+def main(
+    corpus: Path, *, questions: AtLeastOne = 10_000_000, out: Path, read: AtLeastOne = 100_000, as_json: Json = False
+) -> None:
+    """A corpus of many shards: opened, shuffled and read in that order, and the memory it takes.
+
+    Parameters
+    ----------
+    corpus
+        Questions to repeat, each time in another order.
+    questions
+        How many there shall be in all; ten million of the Children's Book Test take 20 GB.
+    out
+        The folder of the shards; measured again without being made again if it is there.
+    read
+        How many questions to read.
+    """
+    if not out.exists():
+        with TemporaryDirectory() as folder:
+            source = corpus if is_prepared(corpus) else Path(folder, "corpus.arrow")
+            if source != corpus:
+                prepare_corpus(corpus, source)
+            repeat(source, questions, out)
+    result = bench_shards(out, read)
+    if as_json:
+        print(json.dumps(asdict(result)))
+        return
+    print(f"{result.questions:,} questions in {result.shards} shards, {result.gigabytes:.1f} GB")
+    print(f"open      {result.open_seconds:8.2f} s")
+    print(f"choose    {result.choose_seconds:8.2f} s   (everything is read once)")
+    print(f"shuffle   {result.shuffle_seconds:8.2f} s")
+    print(f"read      {result.questions_per_second:8,.0f} questions/s in shuffled order, {result.read:,} of them")
+    print(f"memory    {result.peak_memory_mb:8,.0f} MB at most, {result.peak_own_memory_mb:,.0f} of it not mapped")
+
+
 def repeat(source: Path, questions: int, folder: Path) -> None:
     """A folder of shards, each the source in another order, until there are so many questions."""
     if source.is_dir():
@@ -56,15 +95,15 @@ def repeat(source: Path, questions: int, folder: Path) -> None:
 
 def bench_shards(folder: Path, read: int) -> ShardsBenchmark:
     """Measure in a process of its own."""
-    command = [sys.executable, "-m", "gareader.benchmark.shards", str(folder), str(read)]
-    done = subprocess.run(command, capture_output=True, text=True)  # noqa: S603
+    program = f"from benchmarks.shards import tell; tell({str(folder)!r}, {read})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)  # noqa: S603
     if done.returncode:
         raise GareaderError(f"the process that was to be measured ended with an error: {done.stderr[-1000:]}")
     size = sum(file.stat().st_size for file in folder.iterdir())
     return ShardsBenchmark(shards=len(list(folder.iterdir())), gigabytes=size / 1e9, **json.loads(done.stdout))
 
 
-def main(folder: str, read: int) -> None:
+def tell(folder: str, read: int) -> None:
     """What that process does."""
     watch = [perf_counter()]
     own = 0.0
@@ -97,7 +136,7 @@ def main(folder: str, read: int) -> None:
         "peak_memory_mb": memory("VmHWM"),
         "peak_own_memory_mb": own,
     }
-    sys.stdout.write(json.dumps(found))
+    print(json.dumps(found))
 
 
 def memory(kind: str) -> float:
@@ -107,4 +146,4 @@ def memory(kind: str) -> float:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    start(main)

@@ -1,21 +1,24 @@
-"""Every reader at its paper's sizes: how fast it trains and answers, and where the time of a training step goes."""
+"""Every reader at its paper's sizes: training, answering, and where the time of a training step goes.
 
+Example: `python -m benchmarks.readers memory stanford --batch 2 --document 20 --repeats 1`
+"""
+
+import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 
 import torch
-from torch import nn
 
+from benchmarks.lstm import GRU, LSTM
+from benchmarks.profiling import Part, profiled
+from benchmarks.script import Batch, Document, Json, Repeats, start
 from gareader.benchmark.contenders import Size, answering, batch, training
-from gareader.benchmark.measure import Times, Work, matrix_product, side_by_side
-from gareader.benchmark.profiling import Part, profiled
-from gareader.nn.gru import BiGRU
-from gareader.nn.lstm import BiLSTM
+from gareader.benchmark.measure import Times, side_by_side
+from gareader.errors import GareaderError, did_you_mean
 from gareader.readers import READERS
 from gareader.readers.reader import Basis
 
-GRU, LSTM, PEAK = "our GRU", "torch's LSTM", "matrix product"
 PARTS = {
     GRU: ("_BiGRU",),
     LSTM: ("aten::mkldnn_rnn_layer", "aten::lstm", "aten::_thnn_fused_lstm_cell"),
@@ -36,6 +39,28 @@ class Pace:
     answering: Times
     shares: dict[str, float]
     """Of a training step: our GRU, torch's LSTM, other products, the rest."""
+
+
+def main(*names: str, batch: Batch = 32, document: Document = 430, repeats: Repeats = 3, as_json: Json = False) -> None:
+    """Every reader at its paper's sizes: training, answering, and where the time of a training step goes.
+
+    Parameters
+    ----------
+    names
+        Only these, as reader.name has them; all if none is given.
+    """
+    for name in names:
+        if name not in READERS:
+            raise GareaderError(f"there is no reader {name!r}; {did_you_mean(name, READERS)}")
+    for number, pace in enumerate(bench_readers(names or list(READERS), Size(batch=batch, document=document), repeats)):
+        if as_json:
+            print(json.dumps(asdict(pace)), flush=True)
+            continue
+        if number == 0:
+            print("questions a second  training  answering  of a training step:", *pace.shares, sep="  ")
+        parts = "".join(f"{share:>{len(name) + 2}.0%}" for name, share in pace.shares.items())
+        speeds = [batch / times.median for times in (pace.training, pace.answering)]
+        print(f"{pace.reader:<18}{speeds[0]:>10.1f}{speeds[1]:>11.1f}{'':21}{parts}", flush=True)
 
 
 def bench_readers(names: Sequence[str], size: Size, repeats: int) -> Iterator[Pace]:
@@ -63,29 +88,5 @@ def shares(parts: Sequence[Part]) -> dict[str, float]:
     return {name: seconds / whole for name, seconds in found.items()}
 
 
-@dataclass(frozen=True)
-class Layers:
-    """A bidirectional layer of our GRU and one of torch's LSTM, forward and backward."""
-
-    hidden: int
-    times: dict[str, Times]
-    share_of_peak: dict[str, float]
-    """Operations a second of the dense products, as a share of a large matrix product's."""
-
-
-def bench_lstm(hidden: int, size: Size, repeats: int, inputs: int = 100, product: int = 2048) -> Layers:
-    """Both layers on the same documents of word vectors."""
-    sequence = torch.randn(size.batch, size.document, inputs, requires_grad=True)
-    mask = torch.ones(size.batch, size.document, dtype=torch.bool)
-    gradient = torch.randn(size.batch, size.document, 2 * hidden)
-
-    def step(layer: nn.Module) -> Work:
-        return lambda: layer(sequence, mask).backward(gradient)
-
-    works = {GRU: step(BiGRU(inputs, hidden)), LSTM: step(BiLSTM(inputs, hidden)), PEAK: matrix_product(product)}
-    times = side_by_side(works, repeats)
-    peak = 2 * product**3 / min(times.pop(PEAK).seconds)
-    # of a gate: W x + U h, in both directions, an addition and a product each one, and twice as many backward
-    gate = 12 * size.batch * size.document * hidden * (inputs + hidden)
-    operations = {GRU: 3 * gate, LSTM: 4 * gate}
-    return Layers(hidden, times, {name: operations[name] / times[name].median / peak for name in operations})
+if __name__ == "__main__":
+    start(main)

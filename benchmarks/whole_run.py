@@ -1,14 +1,24 @@
-"""The whole of `gareader train`, beside its bare training step on the same batches."""
+"""All of `gareader train` (data, batches, metrics, states), beside the bare training step on the same batches.
 
+Example: `python -m benchmarks.whole_run configs/tiny.toml --updates 2 --repeats 2`
+"""
+
+import json
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import asdict, dataclass
+from functools import partial, reduce
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
+from typing import Annotated
 
+from cyclopts import Parameter
+
+from benchmarks.script import AtLeastOne, Json, Repeats, start
 from gareader.batching import Batch, length_batches
 from gareader.benchmark.measure import seconds
+from gareader.cli.bench import print_times
+from gareader.config import load_table, override
 from gareader.errors import GareaderError
 from gareader.experiment import Experiment
 from gareader.training import Run, on_threads
@@ -29,6 +39,37 @@ class RunBenchmark:
     validate_every: int
     share_of_bare_step: float
     """The whole run's speed, validations included, as a share of the bare step's."""
+
+
+def main(
+    config: Path,
+    *,
+    updates: AtLeastOne = 50,
+    repeats: Repeats = 5,
+    assignments: Annotated[tuple[str, ...], Parameter(name="--set", negative=())] = (),
+    as_json: Json = False,
+) -> None:
+    """All of `gareader train` (data, batches, metrics, states), beside the bare training step on the same batches.
+
+    Parameters
+    ----------
+    config
+        The settings of a run.
+    updates
+        How many in each measurement.
+    assignments
+        section.key=value, to change one setting, or section.key= for its default; may be given several times.
+    """
+    table = reduce(override, assignments, load_table(config))
+    result = bench_run(Experiment.from_table(table), updates, repeats)
+    if as_json:
+        print(json.dumps(asdict(result)))
+        return
+    print(f"{updates} updates of {result.batch_size} questions")
+    print_times("gareader train", result.whole_seconds)
+    print_times("bare steps", result.bare_seconds)
+    print(f"{'validation':<24} {result.validation_seconds:8.3f} s   every {result.validate_every:,} updates")
+    print(f"{'speed':<24} {result.share_of_bare_step:8.2f}     of the bare step's, validations included")
 
 
 def bench_run(experiment: Experiment, updates: int, repeats: int) -> RunBenchmark:
@@ -70,3 +111,7 @@ def bare_step(run: Run) -> Callable[[Batch], None]:
 def reached(run: Run, step: int) -> bool:
     """Whether so many updates are done."""
     return run.position.step >= step
+
+
+if __name__ == "__main__":
+    start(main)

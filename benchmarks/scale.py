@@ -1,24 +1,21 @@
-"""One training step by several processes, measured here; and what a model of it says of many machines."""
+"""A training step by one process and by two, with one thread and with all; what follows for many machines.
+
+Example: `python -m benchmarks.scale --document 20 --updates 1 --repeats 1`
+"""
 
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from statistics import median
-from time import perf_counter
 
-import torch
-
-from gareader.benchmark.contenders import NATIVE, Size, batch, reader
+from benchmarks.script import AtLeastOne, Document, Json, Repeats, start
+from gareader.benchmark.contenders import NATIVE, Size, reader
 from gareader.benchmark.measure import cores
-from gareader.distributed import joined
-from gareader.engine import Engine
 from gareader.errors import GareaderError
-from gareader.readers import READERS
-from gareader.recipe import TrainConfig
 
 QUESTIONS = 32
 """Of a step, by all processes together."""
@@ -58,10 +55,23 @@ class ScalingBenchmark:
     weights: int
 
 
+def main(*, document: Document = 430, updates: AtLeastOne = 5, repeats: Repeats = 3, as_json: Json = False) -> None:
+    """A training step by one process and by two, with one thread and with all; what follows for many machines.
+
+    Parameters
+    ----------
+    updates
+        Steps of each process in each round, beside one to warm up.
+    """
+    result = bench_scaling(document, updates, repeats)
+    if as_json:
+        print(json.dumps(asdict(result)))
+    else:
+        show_scaling(result)
+
+
 def bench_scaling(document: int, updates: int, repeats: int) -> ScalingBenchmark:
     """One and two processes with one and two threads, in turn, and smaller parts."""
-    if min(document, updates, repeats) < 1:
-        raise GareaderError("bench scale needs at least one word of a document, one update and one repeat")
     works = [(threads, QUESTIONS) for threads in sorted({1, cores()})]
     smaller = [(cores(), part) for part in PARTS[1:]]
     rounds = [
@@ -91,7 +101,7 @@ def exchange_seconds(machines: int, weights: int, gigabits: float) -> float:
 def measured(processes: int, works: Sequence[tuple[int, int]], document: int, updates: int) -> list[Setup]:
     """Steps by processes of their own, for each number of threads and of questions."""
     together = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
-    work = ["-m", "gareader.benchmark.scaling", *map(str, (document, updates, *chain(*works)))]
+    work = ["-m", "benchmarks.scale_steps", *map(str, (document, updates, *chain(*works)))]
     command = [sys.executable, *(together if processes > 1 else []), *work]
     environment = {**os.environ, "OMP_NUM_THREADS": str(cores())}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)  # noqa: S603
@@ -101,28 +111,31 @@ def measured(processes: int, works: Sequence[tuple[int, int]], document: int, up
     return [Setup(processes, *work, **json.loads(line)) for work, line in zip(works, lines, strict=True)]
 
 
-def main(document: int, updates: int, *works: int) -> None:
-    """What each of the processes does; the first one tells."""
-    with joined() as group:
-        model = reader(NATIVE, Size()).train()
-        engine = Engine(READERS["gated-attention"], model, TrainConfig(), group)
-        weights = {name: weight for name, weight in model.named_parameters() if weight.requires_grad}
-        optimiser = engine.config.optimiser_of(weights)
-        for threads, questions in zip(works[::2], works[1::2], strict=True):
-            torch.set_num_threads(threads)
-            mine = batch(Size(batch=max(1, questions // group.size), document=document))
-            seconds, waiting = [], []
-            for step in range(updates + 1):
-                began = perf_counter()
-                optimiser.zero_grad()
-                seen = engine.gradients([mine], questions, step)
-                engine.config.clipped(weights)
-                optimiser.step()
-                seconds.append(perf_counter() - began)
-                waiting.append(seen.waiting)
-            if group.first:  # the first step warms up
-                sys.stdout.write(json.dumps({"seconds": seconds[1:], "waiting": median(waiting[1:])}) + "\n")
+def show_scaling(result: ScalingBenchmark) -> None:
+    """Measurements, then the model's tables."""
+    alone = result.setups[0].median
+    for setup in result.setups:
+        low, high = min(setup.seconds), max(setup.seconds)
+        print(
+            f"{setup.processes} × {setup.threads} threads   {setup.median:6.3f} s a step ({low:.3f} to {high:.3f})   "
+            f"{QUESTIONS / setup.median:6.1f} questions/s   {alone / setup.median:4.2f} ×   "
+            f"waiting {setup.waiting:.1%}"
+        )
+    megabytes = 4 * result.weights / 1e6
+    print(f"\nModel: {result.weights:,} weights, {megabytes:.1f} MB of gradients round a ring; questions a second")
+    print(
+        f"{'machines':>8}"
+        + "".join(f"{f'{kind}, {g} Gbit/s':>26}" for g in GIGABITS for kind in ("batch 32", "32 each"))
+    )
+    whole = result.part_seconds[QUESTIONS]
+    for machines in (1, 2, 4, 8, 16, 32, 64):
+        cells = []
+        for gigabits in GIGABITS:
+            exchange = exchange_seconds(machines, result.weights, gigabits) if machines > 1 else 0.0
+            part = result.part_seconds[max(1, QUESTIONS // machines)]
+            cells += [QUESTIONS / (part + exchange), machines * QUESTIONS / (whole + exchange)]
+        print(f"{machines:>8}" + "".join(f"{cell:>26,.0f}" for cell in cells))
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    start(main)

@@ -1,0 +1,1 @@
+"""Measurements that the project itself needs; those for users are `gareader bench`."""

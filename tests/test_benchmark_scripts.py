@@ -1,0 +1,145 @@
+"""The scripts of benchmarks/: their examples run, and they measure what they say."""
+
+import importlib
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+import synthetic
+from benchmarks import gru, readers, shards
+from benchmarks.lstm import GRU, LSTM, bench_lstm
+from benchmarks.script import start
+from benchmarks.whole_run import bare_step, bench_run
+from corpora.writers import write_jsonl
+from gareader import corpora
+from gareader.benchmark.contenders import NATIVE, NN_GRU, Size
+from gareader.config import load_table, override
+from gareader.errors import GareaderError
+from gareader.experiment import Experiment
+from gareader.readers.memory_reader import window_loss
+from gareader.store import prepare
+
+PROJECT = Path(__file__).parents[1]
+SCRIPTS = sorted({path.stem for path in (PROJECT / "benchmarks").glob("*.py")} - {"__init__", "script", "scale_steps"})
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """A folder like a clone of the project, where a script may leave its files."""
+    for name in ("benchmarks", "configs", "tests"):
+        (tmp_path / name).symlink_to(PROJECT / name)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_the_example_of_a_script_runs(name, clone):
+    script = importlib.import_module(f"benchmarks.{name}")
+    example = re.search(r"^Example: `python (-m benchmarks\.(\w+) .+)`$", script.__doc__, re.MULTILINE)
+    assert example, f"benchmarks/{name}.py has no example"
+    assert example[2] == name
+    run = subprocess.run([sys.executable, *shlex.split(example[1])], cwd=clone, capture_output=True, text=True)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout
+    if name == "growth":
+        assert (clone / "growth.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_page_has_every_script():
+    page = (PROJECT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE) == SCRIPTS
+
+
+def exit_code(line):
+    """Of a script started in this process; for an error of ours it is what stands on stderr."""
+    name, *arguments = line.split()
+    with pytest.raises(SystemExit) as exited:
+        start(importlib.import_module(f"benchmarks.{name}").main, arguments)
+    return exited.value.code
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "gru --hidden 0",
+        "whole_run config --updates 0",
+        "growth x.png --values 0",
+        "profiling --steps 0",
+        "readers --repeats 0",
+        "lstm 16 0",
+        "scale --updates 0",
+        "shards corpus --out x --questions 0",
+        "shards corpus --out x --read 0",
+    ],
+)
+def test_an_impossible_number_is_a_usage_error(line, capsys):
+    assert exit_code(line) == 2
+    assert "Must be" in capsys.readouterr().err
+
+
+def test_errors_are_one_line():
+    assert exit_code("readers stamford").startswith("there is no reader 'stamford'; did you mean 'stanford'?")
+    assert exit_code("growth picture.xyz").startswith("picture.xyz: a picture is PNG, SVG or PDF")
+
+
+def test_the_layer_beside_torchs(capsys):
+    gru.main(batch=2, document=9, hidden=8, repeats=2, busy=False, as_json=True)
+    result = json.loads(capsys.readouterr().out)
+    native, baseline = (result["times"][name]["seconds"] for name in (NATIVE, NN_GRU))
+    assert len(native) == len(baseline) == 2
+    assert result["speedup_over_nn_gru"] == pytest.approx(sum(baseline) / sum(native))
+
+
+def test_the_pace_of_readers_and_where_it_goes(capsys):
+    readers.main("stanford", "attentive", batch=2, document=9, repeats=2, as_json=True)
+    stanford, attentive = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    for pace in (stanford, attentive):
+        assert len(pace["training"]["seconds"]) == len(pace["answering"]["seconds"]) == 2
+        assert sum(pace["shares"].values()) == pytest.approx(1)
+    assert (stanford["reader"], attentive["reader"]) == ("stanford", "attentive")
+    assert stanford["shares"][GRU] > 0 == stanford["shares"][LSTM]
+    assert attentive["shares"][LSTM] > 0 == attentive["shares"][GRU]
+
+
+def test_both_layers_as_shares_of_the_same_peak():
+    size = Size(batch=3, document=11, query=5, hidden=6, vocabulary=50)
+    result = bench_lstm(8, size, repeats=2, product=64)
+    ours, theirs = (result.times[name].median * result.share_of_peak[name] for name in (GRU, LSTM))
+    assert theirs / ours == pytest.approx(4 / 3)  # gates
+
+
+def test_the_bare_step_of_a_run_has_its_readers_loss_and_its_optimiser(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = load_table(PROJECT / "configs" / "memory.toml")
+    for setting in (
+        "data.train=train.jsonl",
+        "data.validation=train.jsonl",
+        "data.vector_width=8",
+        "train.clip_norm=1e9",
+    ):
+        table = override(table, setting)
+    write_jsonl(synthetic.corpus(64, seed=1), tmp_path / "train.jsonl")
+    run = Experiment.from_table(table).run(tmp_path / "run")
+    questions = run.checkpoint.collator([run.training[i] for i in range(8)])
+    before = {name: weight.detach().clone() for name, weight in run.weights.items()}
+    window_loss(run.reader.train()(questions), questions).backward()
+    gradients = {name: weight.grad.clone() for name, weight in run.weights.items()}
+    bare_step(run)(questions)
+    for name, weight in run.weights.items():  # by gradient descent
+        torch.testing.assert_close(weight, before[name] - run.config.learning_rate * gradients[name])
+    assert bench_run(Experiment.from_table(table), updates=1, repeats=2).share_of_bare_step > 0
+
+
+def test_no_more_is_read_than_there_is(tmp_path):
+    prepare(corpora.read(PROJECT / "tests" / "data" / "cbt.txt"), tmp_path / "cbt.arrow")
+    shards.repeat(tmp_path / "cbt.arrow", 7, tmp_path / "many")
+    found = shards.bench_shards(tmp_path / "many", 100)
+    assert (found.questions, found.read) == (7, 7)
+    with pytest.raises(GareaderError, match="name one of them"):
+        shards.repeat(tmp_path / "many", 7, tmp_path / "more")
+    assert {path.name for path in tmp_path.iterdir()} == {"cbt.arrow", "many"}
