@@ -34,20 +34,23 @@ def cudnn_step(x, h, p):
 STEPS = {"paper": gru_step, "cudnn": cudnn_step}
 
 
+def gates(W, U, b):
+    """Stacked matrices as the paper's nine arrays."""
+    return {
+        f"{name}_{gate}": part.T
+        for name, stacked in (("W", W), ("U", U), ("b", b))
+        for gate, part in zip("rzh", np.split(stacked.detach().numpy(), 3, axis=-1), strict=True)
+    }
+
+
 def gru_parameters(layer):
-    """The two directions of a BiGRU layer as the paper's nine arrays each."""
-    directions = []
-    for d in range(2):
-        named = {}
-        for name, stacked in (
-            ("W", layer.input_weight[d]),
-            ("U", layer.recurrent_weight[d]),
-            ("b", layer.bias[d, 0, 0]),
-        ):
-            for letter, part in zip("rzh", np.split(stacked.detach().numpy(), 3, axis=-1), strict=True):
-                named[f"{name}_{letter}"] = part.T
-        directions.append(named)
-    return directions
+    """The two directions of a BiGRU layer."""
+    return [gates(layer.input_weight[d], layer.recurrent_weight[d], layer.bias[d, 0, 0]) for d in range(2)]
+
+
+def step_parameters(layer):
+    """A single GRU step's."""
+    return gates(layer.input_weight, layer.recurrent_weight, layer.bias)
 
 
 def gru(X, p, cell):
@@ -63,6 +66,29 @@ def bigru(X, forward, backward, cell="paper"):
     T = len(X)
     h_f, h_b = gru(X, forward, cell), gru(X[::-1], backward, cell)
     return [np.concatenate([h_f[i], h_b[T - 1 - i]]) for i in range(T)]
+
+
+def lstm_step(x, h, c, p):
+    """p: weight_ih, weight_hh, bias_ih and bias_hh of torch, the gates in its order i, f, g, o."""
+    i, f, g, o = np.split(p["weight_ih"] @ x + p["bias_ih"] + p["weight_hh"] @ h + p["bias_hh"], 4)
+    c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+    return sigmoid(o) * np.tanh(c), c
+
+
+def bilstm(X, layer):
+    """[h^f_1 ‖ h^b_1, …, h^f_T ‖ h^b_T] of a BiLSTM layer."""
+    weights = {name: value.detach().numpy() for name, value in layer.lstm.named_parameters()}
+    directions = []
+    for order, end in ((X, "_l0"), (X[::-1], "_l0_reverse")):
+        p = {name.removesuffix(end): value for name, value in weights.items() if name.endswith(end)}
+        h = c = np.zeros(p["weight_hh"].shape[1])
+        states = []
+        for x in order:
+            h, c = lstm_step(x, h, c, p)
+            states.append(h)
+        directions.append(states)
+    forward, backward = directions
+    return [np.concatenate(pair) for pair in zip(forward, backward[::-1], strict=True)]
 
 
 def character_embedding(characters, table, forward, backward, W, b, cell="paper"):

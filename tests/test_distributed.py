@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ import torch
 from safetensors.torch import load_file
 
 from gareader.training import BEST, METRICS, STATE
+from waiting import wait_until
 
 PROJECT = Path(__file__).parents[1]
 TINY = PROJECT / "configs" / "tiny.toml"
@@ -136,13 +136,12 @@ def background(command, **options):
 
 
 def wait_for_updates(folder, count, process):
-    end = time.monotonic() + 120
-    while time.monotonic() < end and process.poll() is None:
+    def done():
         with contextlib.suppress(OSError, ValueError, IndexError):
-            if json.loads((folder / METRICS).read_text().splitlines()[-1])["step"] >= count:
-                return
-        time.sleep(0.02)
-    raise AssertionError(f"{process.poll()}: {process.stderr.read()[-2000:]}")
+            return json.loads((folder / METRICS).read_text().splitlines()[-1])["step"] >= count
+        return False
+
+    wait_until(done, process)
 
 
 def children(process):

@@ -3,7 +3,6 @@
 import shutil
 import socket
 import threading
-import time
 from itertools import pairwise
 
 import pytest
@@ -13,6 +12,7 @@ from playwright.sync_api import expect, sync_playwright
 from gareader.predictor import load
 from gareader.serve.messages import Limits
 from gareader.serve.service import create_app
+from waiting import wait_until
 
 CHROMIUM = shutil.which("chromium")
 FLAGS = [
@@ -37,8 +37,7 @@ def address():
     server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning"))
     thread = threading.Thread(target=server.run)
     thread.start()
-    while not server.started:
-        time.sleep(0.05)
+    wait_until(lambda: server.started)
     yield f"http://127.0.0.1:{port}/"
     server.should_exit = True
     thread.join()

@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from gareader.experiment import Experiment
 from gareader.predictor import Predictor
 from gareader.store import PreparedCorpus, prepare
 from gareader.training import BEST, METRICS, STATE, usable
+from waiting import wait_until
 
 
 @pytest.fixture(scope="module")
@@ -181,11 +181,13 @@ def test_killed_and_resumed_is_the_same_to_the_bit(corpus, tmp_path):
     with child(corpus, whole, resume=False) as process:
         assert process.stdout.read().endswith("done\n")
     resume, kills = False, 0
-    for lines in (1, 3, 2, 5):  # lines of metrics seen before the kill, which then falls at no chosen moment
+    for lines, saved in ((1, False), (3, True), (2, False), (5, True)):  # when the kill falls, at no chosen moment
         with child(corpus, killed, resume) as process:
             for _ in range(lines):
                 process.stdout.readline()
-            time.sleep(0.02 * lines)
+            if saved:  # not before another state is
+                before = state_of(killed)
+                wait_until(lambda before=before: state_of(killed) != before or process.poll() is not None)
             process.kill()
         kills += process.returncode == -signal.SIGKILL
         resume = True
@@ -193,6 +195,12 @@ def test_killed_and_resumed_is_the_same_to_the_bit(corpus, tmp_path):
     with child(corpus, killed, resume=True) as process:
         assert process.stdout.read().endswith("done\n")
     same_run(whole, killed)
+
+
+def state_of(folder):
+    """Which of its states a run has saved last; another one is another file."""
+    file = folder / STATE
+    return (file.stat().st_ino, file.stat().st_mtime_ns) if file.exists() else None
 
 
 def append(path, data):

@@ -6,13 +6,13 @@ import re
 import shlex
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from cyclopts import App
 
 from gareader.cli import app
+from waiting import wait_until
 
 PROJECT = Path(__file__).parents[2]
 DATA = PROJECT / "tests" / "data"
@@ -186,8 +186,7 @@ def test_told_to_end_it_leaves_nothing_behind(tmp_path):
     corpus.write_bytes(8_000 * (DATA / "cbt.txt").read_bytes())
     command = [sys.executable, "-m", "gareader", "prepare", corpus, "--out", tmp_path / "cbt.arrow"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        while not any(tmp_path.glob(".cbt.arrow.*/*")) and process.poll() is None:  # the workers have begun
-            time.sleep(0.01)
+        wait_until(lambda: any(tmp_path.glob(".cbt.arrow.*/*")), process)  # the workers have begun
         process.terminate()
         _, said = process.communicate(timeout=60)
     assert (process.returncode, said) == (143, "")

@@ -7,13 +7,13 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from safetensors import safe_open
 
+import waiting
 from gareader.files import held
 from gareader.training import BEST, METRICS, STATE
 from test_training import same_run
@@ -51,11 +51,7 @@ def started(folder, lines=5):
     """A child process that has written so many lines of metrics, and has many more to go."""
     command = [sys.executable, "-m", "gareader", *ARGUMENTS, "--out", folder]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=PROJECT)
-    metrics = folder / METRICS
-    while not metrics.exists() or metrics.read_bytes().count(b"\n") < lines:
-        if process.poll() is not None:
-            pytest.fail(process.communicate()[1])
-        time.sleep(0.005)
+    waiting.wait_until(lambda: waiting.lines(folder / METRICS) >= lines, process)
     return process
 
 

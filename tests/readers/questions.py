@@ -23,32 +23,42 @@ KNOWN = ["@begin", "@placeholder", "@end", "Mary", "Ann", "met", "Tom", ".", "ra
 WIDTH, SEED = 5, 11
 
 
-def build(reader_class, config, spread=0.7):
+def build(reader_class, config, spread=0.7, *, width=WIDTH, seed=1, **collator):
     """The reader in float64, and its collator."""
-    generator = torch.Generator().manual_seed(1)
-    words = torch.randn(len(KNOWN), WIDTH, dtype=torch.float64, generator=generator)
-    reader = reader_class(config, Basis(words, generator=generator)).double()
+    generator = torch.Generator().manual_seed(seed)
+    words = torch.randn(len(KNOWN), width, dtype=torch.float64, generator=generator)
+    alphabet = Alphabet.of(KNOWN)
+    reader = reader_class(config, Basis(words, len(alphabet), generator=generator)).double()
     for parameter in reader.parameters():  # far from the small initial values, so that every term counts
-        torch.nn.init.normal_(parameter, 0, spread, generator=generator)
-    return reader.eval(), Collator(Vocabulary(KNOWN), Alphabet.of(KNOWN), width=WIDTH, seed=SEED)
+        if parameter.requires_grad:
+            torch.nn.init.normal_(parameter, 0, spread, generator=generator)
+    return reader.eval(), Collator(Vocabulary(KNOWN), alphabet, width=width, seed=SEED, **collator)
+
+
+def vector(reader, word, scale=1.0):
+    """Of a word: its row, or `scale` times the random vector of its spelling."""
+    table = numbers(reader.embed.words)
+    if word in KNOWN:
+        return table[KNOWN.index(word)]
+    return scale * random_vector(word, table.shape[1], SEED).astype(np.float64)
 
 
 def vectors(reader, text, scale=1.0):
-    """The word vectors of a text; a word that is not in the table has `scale` times the one of its spelling."""
-    return [
-        reader.embed.words[KNOWN.index(word)].detach().numpy()
-        if word in KNOWN
-        else scale * random_vector(word, WIDTH, SEED).astype(np.float64)
-        for word in text
-    ]
+    """Of all words of a text."""
+    return [vector(reader, word, scale) for word in text]
 
 
-def wrapped(question):
-    return ["@begin", *question.query, "@end"]
+def wrapped(query):
+    return ["@begin", *query, "@end"]
 
 
 def numbers(parameter):
     return parameter.detach().numpy()
+
+
+def arrays(module):
+    """The weights as numpy arrays, by name."""
+    return {name: numbers(value) for name, value in module.state_dict().items()}
 
 
 def assert_points(output, b, s):
@@ -61,12 +71,17 @@ def assert_points(output, b, s):
     np.testing.assert_allclose(numbers(output.document_attention[b, :D]), s, rtol=1e-9)
     assert (output.document_attention[b, D:] == 0).all()
     np.testing.assert_allclose(numbers(output.log_mass[b, :C].exp()), mass, rtol=1e-9, atol=1e-300)
-    probabilities = np.array(mass) / sum(mass)
-    np.testing.assert_allclose(numbers(output.log_probabilities[b, :C].exp()), probabilities, rtol=1e-9, atol=1e-300)
+    assert_answers(output, b, question, np.array(mass) / sum(mass))
+
+
+def assert_answers(output, b, question, probabilities):
+    """Row b of the output gives these probabilities to the candidates of the question."""
+    got = numbers(output.log_probabilities[b, : len(question.candidates)].exp())
+    np.testing.assert_allclose(got, probabilities, rtol=1e-9, atol=1e-300)
 
 
 def gradients_are_right(reader, batch, loss):
-    """Whether the loss has the gradient of its finite differences, by every weight."""
+    """Whether the loss has the gradient of its finite differences, by every weight that learns."""
     names, values = zip(*((n, p) for n, p in reader.named_parameters() if p.requires_grad), strict=True)
 
     def run(*parameters):

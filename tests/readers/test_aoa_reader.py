@@ -19,6 +19,7 @@ from readers.questions import (
     vectors,
     wrapped,
 )
+from reference import bigru, gru_parameters
 
 SCALE = 0.6
 CONFIG = AoAConfig(hidden=3, dropout=0.0, word_scale=SCALE)
@@ -26,8 +27,8 @@ CONFIG = AoAConfig(hidden=3, dropout=0.0, word_scale=SCALE)
 
 def attention(reader, question):
     """β and s = α β̄, from the matching M, one number at a time."""
-    h_doc = reference.bigru(vectors(reader, question.document, SCALE), *reference.gru_parameters(reader.document_gru))
-    h_query = reference.bigru(vectors(reader, wrapped(question), SCALE), *reference.gru_parameters(reader.query_gru))
+    h_doc = bigru(vectors(reader, question.document, SCALE), *gru_parameters(reader.document_gru))
+    h_query = bigru(vectors(reader, wrapped(question.query), SCALE), *gru_parameters(reader.query_gru))
     d, q = len(h_doc), len(h_query)
     M = np.array([[h_doc[i] @ h_query[t] for t in range(q)] for i in range(d)])
     alpha, beta = np.zeros((d, q)), np.zeros((d, q))

@@ -11,6 +11,7 @@ from gareader.readers.gated_attention_reader import GatedAttentionConfig, GatedA
 from gareader.readers.output import answer_loss, mass_loss
 from gareader.readers.reader import Basis
 from readers.questions import QUESTIONS, assert_points, build, gradients_are_right, vectors, wrapped
+from reference import bigru, gru_parameters
 
 SCALE = 0.6
 CONFIG = AttentionSumConfig(hidden=3, word_scale=SCALE)
@@ -18,9 +19,9 @@ CONFIG = AttentionSumConfig(hidden=3, word_scale=SCALE)
 
 def attention(reader, question):
     """s_i = softmax_i(f_i(d)·g(q))."""
-    f = reference.bigru(vectors(reader, question.document, SCALE), *reference.gru_parameters(reader.document_gru))
-    asked = reference.bigru(vectors(reader, wrapped(question), SCALE), *reference.gru_parameters(reader.query_gru))
-    g = np.concatenate([asked[-1][:3], asked[0][3:]])
+    f = bigru(vectors(reader, question.document, SCALE), *gru_parameters(reader.document_gru))
+    asked = bigru(vectors(reader, wrapped(question.query), SCALE), *gru_parameters(reader.query_gru))
+    g = reference.whole_query(asked)
     return reference.softmax(np.array([f_i @ g for f_i in f]))
 
 

@@ -8,36 +8,15 @@ from gareader.errors import ConfigError
 from gareader.readers.attentive_reader import AttentiveConfig, AttentiveReader
 from gareader.readers.output import answer_loss
 from gareader.readers.reader import Basis
-from readers.answering import QUESTIONS, answer, arrays, assert_answers, build, gradients_are_right, vectors, wrapped
-from reference import sigmoid, softmax
-
-
-def lstm(X, W, U, b):
-    h = c = np.zeros(U.shape[1])
-    Y = []
-    for x in X:
-        i, f, g, o = np.split(W @ x + U @ h + b, 4)  # in torch's order
-        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
-        h = sigmoid(o) * np.tanh(c)
-        Y.append(h)
-    return Y
-
-
-def bilstm(X, layer):
-    """→y(t) and ←y(t) for every t."""
-    p = arrays(layer.lstm)
-    forward, backward = (
-        [p[f"{name}_l0{way}"] for name in ("weight_ih", "weight_hh", "bias_ih")] for way in ("", "_reverse")
-    )
-    return lstm(X, *forward), lstm(X[::-1], *backward)[::-1]
+from readers.answering import answer, build
+from readers.questions import QUESTIONS, arrays, assert_answers, gradients_are_right, vectors, wrapped
+from reference import bilstm, softmax, whole_query
 
 
 def read(reader, document, query, candidates):
     p = {name: value.T for name, value in arrays(reader).items()}
-    d_f, d_b = bilstm(vectors(reader, document), reader.document_lstm)
-    q_f, q_b = bilstm(vectors(reader, wrapped(query)), reader.query_lstm)
-    u = np.concatenate([q_f[-1], q_b[0]])
-    y_d = [np.concatenate(pair) for pair in zip(d_f, d_b, strict=True)]
+    y_d = bilstm(vectors(reader, document), reader.document_lstm)
+    u = whole_query(bilstm(vectors(reader, wrapped(query)), reader.query_lstm))
     m = [np.tanh(p["y_m"] @ y + p["u_m"] @ u) for y in y_d]
     s = softmax(np.array([(p["m_s"] @ m_t).item() for m_t in m]))
     r = sum(s_t * y for s_t, y in zip(s, y_d, strict=True))

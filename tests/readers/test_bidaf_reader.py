@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 import torch
 
-from gareader.batching import Collator
 from gareader.errors import ConfigError
 from gareader.examples import Example
 from gareader.readers.bidaf_reader import BiDAFConfig, BiDAFReader, CharacterCNN, windows
 from gareader.readers.output import answer_loss
 from gareader.readers.reader import Basis
-from gareader.vectors import random_vector
-from gareader.vocabulary import Alphabet, Vocabulary
-from reference import sigmoid, softmax
+from readers import questions
+from readers.questions import WIDTH, gradients_are_right, vector, wrapped
+from reference import bilstm, sigmoid, softmax
 
 QUESTIONS = [
     Example(
@@ -26,41 +25,15 @@ QUESTIONS = [
     ),
     Example("short", ("x", "y", "x"), ("@placeholder",), (("x",), ("y",)), 0),
 ]
-KNOWN = ["@begin", "@placeholder", "@end", "Mary", "Ann", "met", "Tom", ".", "ran"]
-WIDTH, SEED = 5, 11
 CONFIG = BiDAFConfig(window=5, hidden=3, dropout=0.0)
 
 
 def build(config=CONFIG):
-    generator = torch.Generator().manual_seed(1)
-    words = torch.randn(len(KNOWN), WIDTH, dtype=torch.float64, generator=generator)
-    alphabet = Alphabet.of(KNOWN)
-    reader = BiDAFReader(config, Basis(words, len(alphabet), generator=generator)).double()
-    for parameter in reader.parameters():  # far from the small initial values, so that every term counts
-        torch.nn.init.normal_(parameter, 0, 0.3, generator=generator)
-    return reader.eval(), Collator(Vocabulary(KNOWN), alphabet, width=WIDTH, seed=SEED)
-
-
-def bilstm(X, layer):
-    p = {name: value.detach().numpy() for name, value in layer.lstm.named_parameters()}
-    directions = []
-    for order, end in ((X, "_l0"), (X[::-1], "_l0_reverse")):
-        W, U, b, other = (p[name + end] for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
-        h = c = np.zeros(U.shape[1])
-        states = []
-        for x in order:
-            i, f, g, o = np.split(W @ x + b + U @ h + other, 4)
-            c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
-            h = sigmoid(o) * np.tanh(c)
-            states.append(h)
-        directions.append(states)
-    return [np.concatenate(pair) for pair in zip(directions[0], directions[1][::-1], strict=True)]
+    return questions.build(BiDAFReader, config, 0.3)
 
 
 def embedded(reader, collator, word):
     """Word vector beside the character CNN, through two highway layers."""
-    row = collator.vocabulary.get(word)
-    vector = random_vector(word, WIDTH, SEED) if row is None else reader.embed.words[row].detach().numpy()
     table, filters, bias = (
         t.detach().numpy() for t in (reader.characters.table, reader.characters.weight, reader.characters.bias)
     )
@@ -71,7 +44,7 @@ def embedded(reader, collator, word):
         [max(0, sum(F[:, j] @ letters[n + j] for j in range(5)) + b) for n in range(len(codes))]
         for F, b in zip(filters, bias, strict=True)
     ]
-    x = np.concatenate([vector, [max(row) for row in answers]])
+    x = np.concatenate([vector(reader, word), [max(row) for row in answers]])
     for layer in reader.highway:
         weight, bias = layer.weight.detach().numpy(), layer.bias.detach().numpy()
         n = len(x)
@@ -90,7 +63,7 @@ def transcribed(reader, collator, question):
         range(max(0, i - side), min(len(document), i + side + 1)) for i, word in enumerate(document) if word in names
     ]
     H = [bilstm([embedded(reader, collator, document[i]) for i in places], reader.encode) for places in cut]
-    U = bilstm([embedded(reader, collator, w) for w in ("@begin", *question.query, "@end")], reader.encode)
+    U = bilstm([embedded(reader, collator, w) for w in wrapped(question.query)], reader.encode)
     w = np.concatenate([*reader.match.detach().numpy()])
     flat = [h for window in H for h in window]
     S = np.array([[w @ np.concatenate([h, u, h * u]) for u in U] for h in flat])
@@ -166,13 +139,7 @@ def test_a_word_outside_every_window_changes_nothing():
 def test_gradients_of_the_whole_reader():
     reader, collator = build(replace(CONFIG, hidden=2))
     batch = collator(QUESTIONS)
-    names, values = zip(*((n, p) for n, p in reader.named_parameters() if p.requires_grad), strict=True)
-
-    def run(*weights):
-        output = torch.func.functional_call(reader, dict(zip(names, weights, strict=True)), (batch,))
-        return answer_loss(output, batch)
-
-    assert torch.autograd.gradcheck(run, values, fast_mode=True)
+    assert gradients_are_right(reader, batch, answer_loss)
 
 
 def test_what_dropout_falls_on():

@@ -8,7 +8,8 @@ from gareader.errors import ConfigError
 from gareader.readers.deep_lstm_reader import DeepLSTMConfig, DeepLSTMReader
 from gareader.readers.output import answer_loss
 from gareader.readers.reader import Basis
-from readers.answering import QUESTIONS, answer, arrays, assert_answers, build, gradients_are_right, vectors, wrapped
+from readers.answering import answer, build
+from readers.questions import QUESTIONS, arrays, assert_answers, gradients_are_right, vectors, wrapped
 from reference import sigmoid
 
 every_stack = pytest.mark.parametrize(("layers", "query_first"), [(1, False), (2, False), (3, True)])

@@ -1,21 +1,21 @@
 """The DER Network against a literal transcription of its equations, and what an entity's state does."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 import torch
 
 import reference
-from gareader.batching import SPECIAL_WORDS, Collator
 from gareader.errors import ConfigError
 from gareader.examples import Example
 from gareader.readers import der_reader
 from gareader.readers.der_reader import DERConfig, DERReader
 from gareader.readers.output import answer_loss
 from gareader.readers.reader import Basis
-from gareader.vectors import random_vector
-from gareader.vocabulary import Alphabet, Vocabulary
+from readers import questions
+from readers.questions import KNOWN, assert_answers, gradients_are_right, vector, wrapped
 
 QUESTIONS = [
     Example(
@@ -27,48 +27,17 @@ QUESTIONS = [
     ),
     Example("short", ("x", "y", ".", ".", "x"), ("@placeholder",), (("x",), ("y",)), 0),
 ]
-KNOWN = [*SPECIAL_WORDS, "Mary", "Ann", "met", "Tom", ".", "ran"]
-E, SEED, SCALE = 4, 11, 0.7
+SCALE = 0.7
 SMALL = DERConfig(hidden=3, dropout=0.0, word_scale=SCALE)
 
 
 def build(config=SMALL, **collator):
-    generator = torch.Generator().manual_seed(1)
-    words = torch.randn(len(KNOWN), E, dtype=torch.float64, generator=generator)
-    reader = DERReader(config, Basis(words, 1, generator=generator)).double()
-    for parameter in reader.parameters():  # far from the small initial values, so that every term counts
-        if parameter.requires_grad:
-            torch.nn.init.normal_(parameter, 0, 0.6, generator=generator)
-    return reader, Collator(Vocabulary(KNOWN), Alphabet.of(KNOWN), width=E, seed=SEED, **collator)
+    return questions.build(DERReader, config, 0.6, width=4, **collator)
 
 
-def lstm(X, layer, suffix):
-    """One direction: i, f, o gates and the candidate g, from torch's stacked matrices."""
-    W, U, b = (
-        getattr(layer.lstm, f"{name}_l0{suffix}").detach().numpy() for name in ("weight_ih", "weight_hh", "bias_ih")
-    )
-    h = c = np.zeros(U.shape[1])
-    H = []
-    for x in X:
-        i, f, g, o = np.split(W @ x + U @ h + b, 4)
-        c = reference.sigmoid(f) * c + reference.sigmoid(i) * np.tanh(g)
-        h = reference.sigmoid(o) * np.tanh(c)
-        H.append(h)
-    return H
-
-
-def bilstm(X, layer):
-    return lstm(X, layer, ""), lstm(X[::-1], layer, "_reverse")[::-1]
-
-
-def transcribed(reader, collator, question):
+def transcribed(reader, question):
     """The probability of every candidate, the last state of each entity, and what the document's words get of a."""
-
-    def embed(word):
-        row = collator.vocabulary.get(word)
-        if row is None:
-            return SCALE * random_vector(word, E, SEED).astype(np.float64)
-        return reader.embed.words[row].detach().numpy()
+    embed = partial(vector, reader, scale=SCALE)
 
     def linear(layer, x):
         W = layer.weight.detach().numpy()
@@ -90,23 +59,22 @@ def transcribed(reader, collator, question):
         sentence.append(word)
         if word not in (".", "!", "?") and place < len(question.document) - 1:
             continue
-        words, sentence = ["@begin", *sentence, "@end"], []
+        words, sentence = wrapped(sentence), []
         positions = {e: [t for t, w in enumerate(words) if w in e] for e in entities}
         positions = {e: places for e, places in positions.items() if places}
         if not positions:
             continue
-        forward, backward = bilstm(read(words, reader.mention), reader.sentence_lstm)
+        H = reference.bilstm(read(words, reader.mention), reader.sentence_lstm)
         for e, places in positions.items():
-            mean = [sum(H[t] for t in places) / len(places) for H in (forward, backward)]
-            context = np.tanh(linear(reader.context, np.concatenate([*mean, forward[-1], backward[0]])))
+            mean = sum(H[t] for t in places) / len(places)
+            context = np.tanh(linear(reader.context, np.concatenate([mean, reference.whole_query(H)])))
             d[e].append(context)
             told[e].append([place - len(words) + 2 + t for t in places])  # place: of the sentence's last word
             s[e] = np.maximum(s[e], context)
 
-    words = ["@begin", *question.query, "@end"]
-    forward, backward = bilstm(read(words, reader.asked_mention), reader.query_lstm)
-    t = words.index("@placeholder")
-    h_q = np.concatenate([forward[t], backward[t], forward[-1], backward[0]])
+    words = wrapped(question.query)
+    H = reference.bilstm(read(words, reader.asked_mention), reader.query_lstm)
+    h_q = np.concatenate([H[words.index("@placeholder")], reference.whole_query(H)])
     u, q = linear(reader.asked, h_q), linear(reader.cue, h_q)
     score, looks = {}, {}
     for e in entities:
@@ -135,9 +103,8 @@ def test_equals_the_paper():
     batch = collator(QUESTIONS)
     output, last = reader(batch, attention=True), states(reader, batch)
     for b, question in enumerate(QUESTIONS):
-        probabilities, s, seen = transcribed(reader, collator, question)
-        got = output.log_probabilities[b, : len(question.candidates)].exp().detach().numpy()
-        np.testing.assert_allclose(got, probabilities, rtol=1e-9, atol=1e-300)
+        probabilities, s, seen = transcribed(reader, question)
+        assert_answers(output, b, question, probabilities)
         for c, candidate in enumerate(question.candidates):
             if candidate in s:
                 np.testing.assert_allclose(last[b, c].detach().numpy(), s[candidate], rtol=1e-9)
@@ -227,13 +194,7 @@ def test_first_weights():
 def test_gradients_of_the_whole_reader():
     reader, collator = build(replace(SMALL, hidden=2))
     batch = collator(QUESTIONS)
-    names, values = zip(*((n, p) for n, p in reader.named_parameters() if p.requires_grad), strict=True)
-
-    def run(*parameters):
-        output = torch.func.functional_call(reader, dict(zip(names, parameters, strict=True)), (batch,))
-        return answer_loss(output, batch)
-
-    assert torch.autograd.gradcheck(run, values, fast_mode=True)
+    assert gradients_are_right(reader, batch, answer_loss)
 
 
 @pytest.mark.parametrize(

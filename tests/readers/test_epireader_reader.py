@@ -1,20 +1,20 @@
 """The EpiReader against a literal transcription of its equations, its loss, and what the K candidates are."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 import torch
 
 import reference
-from gareader.batching import SPECIAL_WORDS, Collator
 from gareader.errors import ConfigError
 from gareader.examples import Example
 from gareader.readers.epireader_reader import EpiReader, EpiReaderConfig, epireader_loss, ranks
 from gareader.readers.output import ReaderOutput, mass_loss
 from gareader.readers.reader import Basis
-from gareader.vectors import random_vector
-from gareader.vocabulary import Alphabet, Vocabulary
+from readers import questions
+from readers.questions import arrays, gradients_are_right, vector, wrapped
 
 QUESTIONS = [
     Example(
@@ -26,22 +26,12 @@ QUESTIONS = [
     ),
     Example("short", ("x", "y", ".", ".", "x"), ("@placeholder",), (("x",), ("y",)), 0),
 ]
-KNOWN = [*SPECIAL_WORDS, "Mary", "Ann", "met", "Tom", ".", "ran"]
-E, SEED, SCALE = 4, 11, 0.7
+E, SCALE = 4, 0.7
 SMALL = EpiReaderConfig(hidden=3, extracted=3, filters=4, sentence_states=3, word_scale=SCALE, margin=0.3)
 
 
 def build(config=SMALL, seed=1):
-    generator = torch.Generator().manual_seed(seed)
-    words = torch.randn(len(KNOWN), E, dtype=torch.float64, generator=generator)
-    reader = EpiReader(config, Basis(words, 1, generator=generator)).double()
-    for parameter in reader.parameters():  # far from the small initial values, so that every term counts
-        torch.nn.init.normal_(parameter, 0, 0.6, generator=generator)
-    return reader, Collator(Vocabulary(KNOWN), Alphabet.of(KNOWN), width=E, seed=SEED)
-
-
-def numbers(layer):
-    return layer.weight.detach().numpy(), None if layer.bias is None else layer.bias.detach().numpy()
+    return questions.build(EpiReader, config, 0.6, width=E, seed=seed)
 
 
 def convolved(columns, filters, bias):
@@ -55,16 +45,10 @@ def convolved(columns, filters, bias):
     return np.max(features, axis=0)
 
 
-def transcribed(reader, collator, question):
+def transcribed(reader, question):
     """p over the document, and y, for every candidate."""
-
-    def embed(word):
-        row = collator.vocabulary.get(word)
-        if row is None:
-            return SCALE * random_vector(word, E, SEED).astype(np.float64)
-        return reader.embed.words[row].detach().numpy()
-
-    d, q = question.document, ["@begin", *question.query, "@end"]
+    embed = partial(vector, reader, scale=SCALE)
+    d, q = question.document, wrapped(question.query)
     D, Q = [embed(word) for word in d], [embed(word) for word in q]
     f = reference.bigru(D, *reference.gru_parameters(reader.document_gru))
     g = reference.whole_query(reference.bigru(Q, *reference.gru_parameters(reader.query_gru)))
@@ -81,19 +65,13 @@ def transcribed(reader, collator, question):
         sentences.append(sentence)
 
     F = reader.config.filters
-    W, b = numbers(reader.reasoner.sentence_filters)
-    V = numbers(reader.reasoner.candidate_filters)[0].reshape(F, 3, 1)
+    p_R = arrays(reader.reasoner)
+    W, b = p_R["sentence_filters.weight"], p_R["sentence_filters.bias"]
+    V = p_R["candidate_filters.weight"].reshape(F, 3, 1)
     sentence_filters = np.concatenate([W.reshape(F, 3, E + 1), V], axis=2)  # of height E + 2
-    W_H, b_H = numbers(reader.reasoner.hypothesis_filters)
-    R, w = numbers(reader.reasoner.similarity)[0], numbers(reader.reasoner.output)[0][0]
-    gru = {}
-    for name, stacked in (
-        ("W", reader.reasoner.sentence_gru.input_weight),
-        ("U", reader.reasoner.sentence_gru.recurrent_weight),
-        ("b", reader.reasoner.sentence_gru.bias),
-    ):
-        for letter, part in zip("rzh", np.split(stacked.detach().numpy(), 3, axis=-1), strict=True):
-            gru[f"{name}_{letter}"] = part.T
+    W_H, b_H = p_R["hypothesis_filters.weight"], p_R["hypothesis_filters.bias"]
+    R, w = p_R["similarity.weight"], p_R["output.weight"][0]
+    gru = reference.step_parameters(reader.reasoner.sentence_gru)
 
     y = []
     for candidate in question.candidates:
@@ -128,7 +106,7 @@ def test_equals_the_paper():
     assert output.hop_attention == ()
     for b, question in enumerate(QUESTIONS):
         C, D = len(question.candidates), len(question.document)
-        p, y, s = transcribed(reader, collator, question)
+        p, y, s = transcribed(reader, question)
         pi = combined(p, y, handed_on(p, 3))
         unnormalised = np.array([pi.get(k, 1e-6 * p[k] / p.sum()) for k in range(C)])
         got = output.log_probabilities[b, :C].exp().detach().numpy()
@@ -144,7 +122,7 @@ def test_loss_equals_the_paper(answer):
     """Some answers are among the three that are handed on; the others take the place of the third."""
     reader, collator = build()
     question = replace(QUESTIONS[0], answer=answer)
-    p, y, _ = transcribed(reader, collator, question)
+    p, y, _ = transcribed(reader, question)
     kept = handed_on(p, 3)
     if answer not in kept:
         kept = [*kept[:2], answer]
@@ -155,8 +133,8 @@ def test_loss_equals_the_paper(answer):
 
 
 def test_both_kinds_of_answers_were_tried():
-    reader, collator = build()
-    p = transcribed(reader, collator, QUESTIONS[0])[0]
+    reader, _ = build()
+    p = transcribed(reader, QUESTIONS[0])[0]
     assert 0 < sum(answer in handed_on(p, 3) for answer in (0, 1, 2, 4, 5)) < 5
 
 
@@ -232,13 +210,7 @@ def test_first_weights():
 def test_gradients_of_the_whole_reader():
     reader, collator = build(replace(SMALL, hidden=2, filters=2, sentence_states=2, reasoner_weight=2.0))
     batch = collator(QUESTIONS)
-    names, values = zip(*reader.named_parameters(), strict=True)
-
-    def run(*parameters):
-        output = torch.func.functional_call(reader, dict(zip(names, parameters, strict=True)), (batch,))
-        return epireader_loss(output, batch)
-
-    assert torch.autograd.gradcheck(run, values, fast_mode=True)
+    assert gradients_are_right(reader, batch, epireader_loss)
 
 
 def test_loss_needs_what_both_parts_gave():

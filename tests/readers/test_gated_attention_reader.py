@@ -5,41 +5,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from torch.nn import functional
 
 import reference
-from gareader.batching import Collator
 from gareader.errors import ConfigError
 from gareader.examples import Example
 from gareader.nn.token_features import ROWS, in_query, mentions
 from gareader.readers.gated_attention_reader import GatedAttentionConfig, GatedAttentionReader
+from gareader.readers.output import answer_loss
 from gareader.readers.reader import Basis
-from gareader.vectors import random_vector
-from gareader.vocabulary import Alphabet, Vocabulary
+from readers import questions
+from readers.questions import QUESTIONS, assert_answers, gradients_are_right, vector, wrapped
 from readers.variants import VARIANTS
-
-QUESTIONS = [
-    Example(
-        "several words, overlapping, one missing",
-        tuple("Mary Ann met Tom . Ann ran , Tom Thumb did not .".split()),
-        tuple("then @placeholder ran home to Tom .".split()),
-        (("Mary", "Ann"), ("Ann",), ("Tom", "Thumb"), ("Nobody",)),
-        1,
-    ),
-    Example("short", ("x", "y", "x"), ("@placeholder",), (("x",), ("y",)), 0),
-]
-KNOWN = ["@begin", "@placeholder", "@end", "Mary", "Ann", "met", "Tom", ".", "ran"]
-WIDTH, SEED = 5, 11
 
 
 def build(config):
-    generator = torch.Generator().manual_seed(1)
-    words = torch.randn(len(KNOWN), WIDTH, dtype=torch.float64, generator=generator)
-    alphabet = Alphabet.of(KNOWN)
-    reader = GatedAttentionReader(config, Basis(words, len(alphabet), generator=generator)).double()
-    for parameter in reader.parameters():  # far from the small initial values, so that every term counts
-        torch.nn.init.normal_(parameter, 0, 0.7, generator=generator)
-    return reader.eval(), Collator(Vocabulary(KNOWN), alphabet, width=WIDTH, seed=SEED)
+    return questions.build(GatedAttentionReader, config)
 
 
 def transcribed(reader, collator):
@@ -47,14 +27,12 @@ def transcribed(reader, collator):
     config, letters = reader.config, reader.embed.characters
 
     def embed(word):
-        row = collator.vocabulary.get(word)
-        vector = random_vector(word, WIDTH, SEED) if row is None else reader.embed.words[row].detach().numpy()
         if letters is None:
-            return vector
+            return vector(reader, word)
         table, weight, bias = (t.detach().numpy() for t in (letters.table, letters.weight, letters.bias))
         codes, directions = collator.alphabet.encode(word, 10), reference.gru_parameters(letters.gru)
         composed = reference.character_embedding(codes, table, *directions, weight, bias, config.cell)
-        return np.concatenate([vector, composed])
+        return np.concatenate([vector(reader, word), composed])
 
     return {
         "embed": embed,
@@ -72,7 +50,7 @@ def transcribed(reader, collator):
 def read_as_before(model, document, query, candidates):
     """GA--, the reader's earlier form: x_i = d_i ⊙ q in every layer, with q the final states of its query Bi-GRU."""
     X = [model["embed"](word) for word in document]
-    Y = [model["embed"](word) for word in ["@begin", *query, "@end"]]
+    Y = [model["embed"](word) for word in wrapped(query)]
     for document_gru, query_gru in zip(model["document"], model["query"], strict=True):
         D = reference.bigru(X, *document_gru)
         Q = reference.bigru(Y, *query_gru)
@@ -92,8 +70,7 @@ def test_equals_the_paper(name):
     for b, question in enumerate(QUESTIONS):
         D, Q = len(question.document), len(question.query) + 2
         probabilities, alphas, s = read(model, question.document, question.query, question.candidates)
-        got = output.log_probabilities[b, : len(question.candidates)].exp().detach().numpy()
-        np.testing.assert_allclose(got, probabilities, rtol=1e-9, atol=1e-300)
+        assert_answers(output, b, question, probabilities)
         np.testing.assert_allclose(output.document_attention[b, :D].detach().numpy(), s, rtol=1e-9)
         assert len(output.hop_attention) == len(alphas)
         for got, alpha in zip(output.hop_attention, alphas, strict=True):
@@ -104,13 +81,7 @@ def test_equals_the_paper(name):
 def test_gradients_of_the_whole_reader(name):
     reader, collator = build(replace(VARIANTS[name][1], hidden=2))
     batch = collator(QUESTIONS)
-    names, values = zip(*((n, p) for n, p in reader.named_parameters() if p.requires_grad), strict=True)
-
-    def run(*parameters):
-        output = torch.func.functional_call(reader, dict(zip(names, parameters, strict=True)), (batch,))
-        return functional.nll_loss(output.log_probabilities, batch.answer)
-
-    assert torch.autograd.gradcheck(run, values, fast_mode=True)
+    assert gradients_are_right(reader, batch, answer_loss)
 
 
 def test_attention_comes_on_request_only():

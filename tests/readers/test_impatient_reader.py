@@ -8,36 +8,16 @@ from gareader.errors import ConfigError
 from gareader.readers.impatient_reader import ImpatientConfig, ImpatientReader
 from gareader.readers.output import answer_loss
 from gareader.readers.reader import Basis
-from readers.answering import QUESTIONS, answer, arrays, assert_answers, build, gradients_are_right, vectors, wrapped
-from reference import sigmoid, softmax
-
-
-def lstm(X, W, U, b):
-    h = c = np.zeros(U.shape[1])
-    Y = []
-    for x in X:
-        i, f, g, o = np.split(W @ x + U @ h + b, 4)  # in torch's order
-        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
-        h = sigmoid(o) * np.tanh(c)
-        Y.append(h)
-    return Y
-
-
-def bilstm(X, layer):
-    """y(t) = →y(t) ‖ ←y(t) for every t."""
-    p = arrays(layer.lstm)
-    forward, backward = (
-        [p[f"{name}_l0{way}"] for name in ("weight_ih", "weight_hh", "bias_ih")] for way in ("", "_reverse")
-    )
-    return [np.concatenate(pair) for pair in zip(lstm(X, *forward), lstm(X[::-1], *backward)[::-1], strict=True)]
+from readers.answering import answer, build
+from readers.questions import QUESTIONS, arrays, assert_answers, gradients_are_right, vectors, wrapped
+from reference import bilstm, softmax, whole_query
 
 
 def read(reader, document, query, candidates):
     p = {name: value.T for name, value in arrays(reader).items()}
     y_d = bilstm(vectors(reader, document), reader.document_lstm)
     y_q = bilstm(vectors(reader, wrapped(query)), reader.query_lstm)
-    H = len(y_q[0]) // 2
-    u = np.concatenate([y_q[-1][:H], y_q[0][H:]])
+    u = whole_query(y_q)
     r, looks = p["r_0"], []
     for y_i in y_q:
         m = [np.tanh(p["d_m"] @ y_t + p["r_m"] @ r + p["q_m"] @ y_i) for y_t in y_d]

@@ -10,23 +10,19 @@ from gareader.readers.iterative_reader import IterativeConfig, IterativeReader
 from gareader.readers.output import mass_loss
 from gareader.readers.reader import Basis
 from readers.questions import QUESTIONS, WIDTH, assert_points, build, gradients_are_right, numbers, vectors, wrapped
+from reference import bigru, gru_parameters
 
 SCALE = 0.6
 
 
 def attention(reader, question):
     """d_{·,T}, after T glimpses."""
-    q_tilde = reference.bigru(vectors(reader, wrapped(question), SCALE), *reference.gru_parameters(reader.query_gru))
-    d_tilde = reference.bigru(vectors(reader, question.document, SCALE), *reference.gru_parameters(reader.document_gru))
+    q_tilde = bigru(vectors(reader, wrapped(question.query), SCALE), *gru_parameters(reader.query_gru))
+    d_tilde = bigru(vectors(reader, question.document, SCALE), *gru_parameters(reader.document_gru))
     A_q, a_q = numbers(reader.query_look.weight), numbers(reader.query_look.bias)
     A_d, a_d = numbers(reader.document_look.weight), numbers(reader.document_look.bias)
     G, G_prime = numbers(reader.query_gate.weight), numbers(reader.document_gate.weight)
-    parts = {"W": reader.inference.input_weight, "U": reader.inference.recurrent_weight, "b": reader.inference.bias}
-    gru = {
-        f"{name}_{gate}": part.T
-        for name, stacked in parts.items()
-        for gate, part in zip("rzh", np.split(numbers(stacked), 3, axis=-1), strict=True)
-    }
+    gru = reference.step_parameters(reader.inference)
     s = np.zeros(reader.config.inference_hidden)
     for _ in range(reader.config.glimpses):
         wanted = A_q @ s + a_q

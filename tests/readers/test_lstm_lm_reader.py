@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from gareader.batching import Collator
 from gareader.errors import ConfigError
 from gareader.examples import PLACEHOLDER, Example
 from gareader.readers.lstm_lm_reader import (
@@ -15,10 +14,10 @@ from gareader.readers.lstm_lm_reader import (
     filled_in,
     language_loss,
 )
-from gareader.readers.output import ReaderOutput
+from gareader.readers.output import ReaderOutput, answer_loss
 from gareader.readers.reader import Basis
-from gareader.vectors import random_vector
-from gareader.vocabulary import Alphabet, Vocabulary
+from readers import questions
+from readers.questions import KNOWN, gradients_are_right, vector, wrapped
 from reference import sigmoid, softmax
 
 QUESTIONS = [
@@ -31,33 +30,23 @@ QUESTIONS = [
     ),
     Example("short", ("x",), (PLACEHOLDER,), (("x",), ("y",)), 0),
 ]
-KNOWN = ["@begin", PLACEHOLDER, "@end", "Mary", "Ann", "met", "Tom", ".", "ran"]
-WIDTH, SEED = 5, 11
 
 
 def build(hidden=4):
-    generator = torch.Generator().manual_seed(1)
-    words = torch.randn(len(KNOWN), WIDTH, dtype=torch.float64, generator=generator)
-    config = LSTMLanguageModelConfig(hidden=hidden)
-    reader = LSTMLanguageModelReader(config, Basis(words, 0, generator=generator)).double()
-    for parameter in reader.parameters():  # far from the small initial values, so that every term counts
-        torch.nn.init.normal_(parameter, 0, 0.7, generator=generator)
-    return reader.eval(), Collator(Vocabulary(KNOWN), Alphabet.of(KNOWN), width=WIDTH, seed=SEED)
+    return questions.build(LSTMLanguageModelReader, LSTMLanguageModelConfig(hidden=hidden))
 
 
-def word_probabilities(reader, collator, question, text):
+def word_probabilities(reader, question, text):
     """p(w_t | w_1 … w_{t−1}) for t = 2 …, among the distinct words of the question."""
     W, U, b = (t.detach().numpy() for t in (reader.input_weight, reader.recurrent_weight, reader.bias))
-    texts = (question.document, ("@begin", *question.query, "@end"), *question.candidates)
+    texts = (question.document, wrapped(question.query), *question.candidates)
     own = sorted({word for words in texts for word in words} - {PLACEHOLDER})
-    rows = [len(KNOWN) if collator.vocabulary.get(word) is None else collator.vocabulary.get(word) for word in own]
+    rows = [KNOWN.index(word) if word in KNOWN else len(KNOWN) for word in own]
     weight, bias = reader.output.detach().numpy(), reader.output_bias.detach().numpy()
     h = c = np.zeros(weight.shape[1])
     result = []
     for word, following in pairwise(text):
-        row = collator.vocabulary.get(word)
-        x = random_vector(word, WIDTH, SEED) if row is None else reader.embed.words[row].detach().numpy()
-        f, i, g, o = np.split(x @ W + h @ U + b, 4)
+        f, i, g, o = np.split(vector(reader, word) @ W + h @ U + b, 4)
         c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
         h = sigmoid(o) * np.tanh(c)
         distribution = softmax(np.array([weight[row] @ h + bias[row] for row in rows]))
@@ -77,7 +66,7 @@ def test_a_candidate_has_the_product_of_the_words_of_the_filled_in_query():
         D = len(question.document)
         products = []
         for candidate in question.candidates:
-            p = word_probabilities(reader, collator, question, question.document + filled(question, candidate))
+            p = word_probabilities(reader, question, question.document + filled(question, candidate))
             products.append(np.prod(p[D - 1 :]))  # of @begin, of the query's words and of @end
         n = len(products)
         np.testing.assert_allclose(output.log_query[b, :n].exp().detach().numpy(), products, rtol=1e-9)
@@ -94,7 +83,7 @@ def test_the_loss_is_the_mean_over_all_words_of_documents_and_queries_with_their
     logs = []
     for question in QUESTIONS:
         text = question.document + filled(question, question.candidates[question.answer])
-        logs += list(np.log(word_probabilities(reader, collator, question, text)))
+        logs += list(np.log(word_probabilities(reader, question, text)))
     assert language_loss(reader(batch), batch).item() == pytest.approx(-np.mean(logs), rel=1e-9)
     with pytest.raises(TypeError, match="no log_document"):
         language_loss(ReaderOutput(torch.zeros(1, 2)), batch)
@@ -107,7 +96,7 @@ def test_queries_are_filled_in_whole():
     spelling = {}  # of each type
     for b, question in enumerate(QUESTIONS):
         spelling |= dict(zip(batch.document[b].tolist(), question.document, strict=False))
-        spelling |= dict(zip(batch.query[b].tolist(), ("@begin", *question.query, "@end"), strict=False))
+        spelling |= dict(zip(batch.query[b].tolist(), wrapped(question.query), strict=False))
         for c, candidate in enumerate(question.candidates):
             spelling |= dict(zip(batch.candidates[b, c].tolist(), candidate, strict=False))
     for b, question in enumerate(QUESTIONS):
@@ -119,13 +108,11 @@ def test_queries_are_filled_in_whole():
 def test_gradients_of_the_loss_and_of_the_answer():
     reader, collator = build(hidden=2)
     batch = collator(QUESTIONS)
-    names, values = zip(*((n, p) for n, p in reader.named_parameters() if p.requires_grad), strict=True)
 
-    def run(*weights):
-        output = torch.func.functional_call(reader, dict(zip(names, weights, strict=True)), (batch,))
-        return language_loss(output, batch), torch.nn.functional.nll_loss(output.log_probabilities, batch.answer)
+    def both(output, batch):
+        return language_loss(output, batch), answer_loss(output, batch)
 
-    assert torch.autograd.gradcheck(run, values, fast_mode=True)
+    assert gradients_are_right(reader, batch, both)
 
 
 def test_first_weights():

@@ -6,14 +6,14 @@ import torch
 
 import reference
 import synthetic
-from gareader.batching import SPECIAL_WORDS, Collator
+from gareader.batching import Collator
 from gareader.errors import ConfigError
 from gareader.examples import Example
 from gareader.readers.memory_reader import MemoryConfig, MemoryOutput, MemoryReader, window_loss
 from gareader.readers.output import ReaderOutput
 from gareader.readers.reader import Basis
-from gareader.vectors import random_vector
 from gareader.vocabulary import Alphabet, Vocabulary
+from readers.questions import KNOWN, SEED, gradients_are_right, vector, wrapped
 
 QUESTIONS = [
     Example(
@@ -25,8 +25,7 @@ QUESTIONS = [
     ),
     Example("short", ("x", "y", "x"), ("@placeholder",), (("x",), ("y",)), 1),
 ]
-KNOWN = [*SPECIAL_WORDS, "Mary", "Ann", "met", "Tom", ".", "ran"]
-P, SEED, SCALE = 3, 11, 0.6
+P, SCALE = 3, 0.6
 
 
 def build(window, seed=1):
@@ -36,17 +35,12 @@ def build(window, seed=1):
     return reader, Collator(Vocabulary(KNOWN), Alphabet.of(KNOWN), width=window * P, seed=SEED)
 
 
-def transcribed(reader, collator, question):
+def transcribed(reader, question):
     """Section 4: the windows' centres, their scores o_i, and the probability of each candidate."""
     b = reader.config.window
 
     def table(k, word):  # A_k
-        row = collator.vocabulary.get(word)
-        if row is None:
-            vector = SCALE * random_vector(word, b * P, SEED).astype(np.float64)
-        else:
-            vector = reader.embed.words[row].detach().numpy()
-        return vector[k * P : (k + 1) * P]
+        return vector(reader, word, SCALE)[k * P : (k + 1) * P]
 
     def window(text, i):
         total = np.zeros(P)
@@ -56,7 +50,7 @@ def transcribed(reader, collator, question):
                 total += table(k, text[j])
         return total
 
-    d, q = question.document, ["@begin", *question.query, "@end"]
+    d, q = question.document, wrapped(question.query)
     u = window(q, q.index("@placeholder"))
     memories = [i for i in range(len(d)) if any(d[i] in candidate for candidate in question.candidates)]
     o = {i: window(d, i) @ u for i in memories}
@@ -72,7 +66,7 @@ def test_equals_the_paper(window):
     output = reader(batch, attention=True)
     assert output.hop_attention == ()
     for b, question in enumerate(QUESTIONS):
-        _, weights, probabilities = transcribed(reader, collator, question)
+        _, weights, probabilities = transcribed(reader, question)
         got = output.log_probabilities[b, : len(question.candidates)].exp().detach().numpy()
         np.testing.assert_allclose(got, probabilities, rtol=1e-9, atol=1e-300)
         expected = [weights.get(i, 0.0) for i in range(batch.document.shape[1])]
@@ -84,7 +78,7 @@ def test_loss_equals_the_paper_and_is_zero_where_the_best_window_is_right():
     for seed in range(8):
         reader, collator = build(5, seed)
         for question in QUESTIONS:
-            o, weights, _ = transcribed(reader, collator, question)
+            o, weights, _ = transcribed(reader, question)
             right = [i for i in o if question.document[i] in question.candidates[question.answer]]
             target, best = max(right, key=o.get), max(o, key=o.get)
             expected = 0.0 if best == target else -np.log(weights[target])
@@ -126,11 +120,7 @@ def test_gradients_of_the_whole_reader():
     batch = collator(QUESTIONS)
     assert window_loss(reader(batch), batch) > 0
 
-    def run(words):
-        output = torch.func.functional_call(reader, {"embed.words": words}, (batch,))
-        return window_loss(output, batch)
-
-    assert torch.autograd.gradcheck(run, (reader.embed.words,), fast_mode=True)
+    assert gradients_are_right(reader, batch, window_loss)
 
 
 @pytest.mark.parametrize(

@@ -6,29 +6,22 @@ import numpy as np
 import pytest
 import torch
 
-from gareader.batching import Collator
 from gareader.errors import ConfigError
-from gareader.examples import Example
 from gareader.readers.nse_reader import NSEConfig, NSEReader
 from gareader.readers.output import mass_loss
 from gareader.readers.reader import Basis
-from gareader.vectors import random_vector
-from gareader.vocabulary import Alphabet, Vocabulary
-from readers.questions import assert_tokens_are_dropped
-from reference import sigmoid, softmax, whole_query
+from readers import questions
+from readers.questions import (
+    QUESTIONS,
+    arrays,
+    assert_points,
+    assert_tokens_are_dropped,
+    gradients_are_right,
+    vectors,
+    wrapped,
+)
+from reference import bilstm, lstm_step, sigmoid, softmax, whole_query
 
-QUESTIONS = [
-    Example(
-        "several words, overlapping, one missing",
-        tuple("Mary Ann met Tom . Ann ran , Tom Thumb did not .".split()),
-        tuple("then @placeholder ran home to Tom .".split()),
-        (("Mary", "Ann"), ("Ann",), ("Tom", "Thumb"), ("Nobody",)),
-        1,
-    ),
-    Example("short", ("x", "y", "x"), ("@placeholder",), (("x",), ("y",)), 0),
-]
-KNOWN = ["@begin", "@placeholder", "@end", "Mary", "Ann", "met", "Tom", ".", "ran"]
-WIDTH, SEED = 5, 11
 CONFIGS = {
     "adaptive": NSEConfig(steps=4, hidden=3, dropout=0.0),
     "gating": NSEConfig(steps=4, hidden=3, dropout=0.0, control="gating"),
@@ -38,54 +31,19 @@ CONFIGS = {
 
 
 def build(config):
-    generator = torch.Generator().manual_seed(1)
-    words = torch.randn(len(KNOWN), WIDTH, dtype=torch.float64, generator=generator)
-    reader = NSEReader(config, Basis(words, 0, generator=generator)).double()
-    for parameter in reader.parameters():  # far from the small initial values, so that every term counts
-        torch.nn.init.normal_(parameter, 0, 0.7, generator=generator)
-    return reader.eval(), Collator(Vocabulary(KNOWN), Alphabet.of(KNOWN), width=WIDTH, seed=SEED)
+    return questions.build(NSEReader, config)
 
 
-def lstm_step(x, h, c, p):
-    i, f, g, o = np.split(p["weight_ih"] @ x + p["bias_ih"] + p["weight_hh"] @ h + p["bias_hh"], 4)
-    c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
-    return sigmoid(o) * np.tanh(c), c
-
-
-def bilstm(X, p):
-    """Memories as lists of columns."""
-    directions = []
-    for order, end in ((X, "_l0"), (X[::-1], "_l0_reverse")):
-        own = {name.removesuffix(end): value for name, value in p.items() if name.endswith(end)}
-        h = c = np.zeros(own["weight_hh"].shape[1])
-        states = []
-        for x in order:
-            h, c = lstm_step(x, h, c, own)
-            states.append(h)
-        directions.append(states)
-    forward, backward = directions
-    return [np.concatenate(pair) for pair in zip(forward, backward[::-1], strict=True)]
-
-
-def parameters(module):
-    return {name: value.detach().numpy() for name, value in module.named_parameters()}
-
-
-def transcribed(reader, collator, question):
+def transcribed(reader, question):
     """The attention over the document that P(a) sums, word for word from the paper."""
-
-    def embed(word):
-        row = collator.vocabulary.get(word)
-        return random_vector(word, WIDTH, SEED) if row is None else reader.embed.words[row].detach().numpy()
-
-    M_q = bilstm([embed(w) for w in ("@begin", *question.query, "@end")], parameters(reader.query_lstm.lstm))
-    M_d = bilstm([embed(w) for w in question.document], parameters(reader.document_lstm.lstm))
+    M_q = bilstm(vectors(reader, wrapped(question.query)), reader.query_lstm)
+    M_d = bilstm(vectors(reader, question.document), reader.document_lstm)
     s_q, s_d = whole_query(M_q), whole_query(M_d)
     k, T = len(s_q), reader.config.steps
     r = r_cell = w = w_cell = np.zeros(k)
     steps, e = [], []
     for _ in range(T):
-        r, r_cell = lstm_step(np.concatenate([s_q, s_d]), r, r_cell, parameters(reader.read))
+        r, r_cell = lstm_step(np.concatenate([s_q, s_d]), r, r_cell, arrays(reader.read))
         l_q = np.array([r @ m for m in M_q])
         s_q = sum(a * m for a, m in zip(softmax(l_q), M_q, strict=True))
         z = sigmoid(l_q)
@@ -94,9 +52,9 @@ def transcribed(reader, collator, question):
         steps.append(softmax(l_d))
         if T == 1:
             return steps[0]
-        linear = parameters(reader.compose)
+        linear = arrays(reader.compose)
         c = np.tanh(linear["weight"] @ np.concatenate([s_q, s_d, r]) + linear["bias"])
-        w, w_cell = lstm_step(c, w, w_cell, parameters(reader.write))
+        w, w_cell = lstm_step(c, w, w_cell, arrays(reader.write))
         before = M_q
         M_q = [m * z_j + s_d * (1 - z_j) for m, z_j in zip(M_q, z, strict=True)]
         if reader.config.control == "gating":
@@ -116,17 +74,7 @@ def test_equals_the_paper(name):
     reader, collator = build(CONFIGS[name])
     output = reader(collator(QUESTIONS), attention=True)
     for b, question in enumerate(QUESTIONS):
-        s = transcribed(reader, collator, question)
-        mass = np.array(
-            [sum(s[i] for i, w in enumerate(question.document) if w in words) for words in question.candidates]
-        )
-        n = len(mass)
-        got = output.log_mass[b, :n].exp().detach().numpy()
-        np.testing.assert_allclose(got, mass, rtol=1e-9)
-        got = output.log_probabilities[b, :n].exp().detach().numpy()
-        np.testing.assert_allclose(got, mass / mass.sum(), rtol=1e-9)
-        np.testing.assert_allclose(output.document_attention[b, : len(s)].detach().numpy(), s, rtol=1e-9)
-        assert (output.document_attention[b, len(s) :] == 0).all()
+        assert_points(output, b, transcribed(reader, question))
     assert output.hop_attention == ()
 
 
@@ -144,13 +92,7 @@ def test_one_step_needs_no_writing():
 def test_gradients_of_the_whole_reader(name):
     reader, collator = build(replace(CONFIGS[name], hidden=2))
     batch = collator(QUESTIONS)
-    names, values = zip(*((n, p) for n, p in reader.named_parameters() if p.requires_grad), strict=True)
-
-    def run(*weights):
-        output = torch.func.functional_call(reader, dict(zip(names, weights, strict=True)), (batch,))
-        return mass_loss(output, batch)
-
-    assert torch.autograd.gradcheck(run, values, fast_mode=True)
+    assert gradients_are_right(reader, batch, mass_loss)
 
 
 @pytest.mark.parametrize("name", CONFIGS)

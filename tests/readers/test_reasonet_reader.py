@@ -36,17 +36,11 @@ def look(likeness, memory, s, gamma):
 def episodes(reader, question):
     """π(T, i) for every step T and document position i."""
     config, directions = reader.config, reference.gru_parameters(reader.gru)
-    M_query = reference.bigru(vectors(reader, wrapped(question)), *directions)
+    M_query = reference.bigru(vectors(reader, wrapped(question.query)), *directions)
     M_doc = reference.bigru(vectors(reader, question.document), *directions)
-    parts = {"W": reader.controller.input_weight, "U": reader.controller.recurrent_weight, "b": reader.controller.bias}
-    gru = {
-        f"{name}_{gate}": part.T
-        for name, stacked in parts.items()
-        for gate, part in zip("rzh", np.split(numbers(stacked), 3, axis=-1), strict=True)
-    }
+    gru = reference.step_parameters(reader.controller)
     w, bias = numbers(reader.gate.weight)[0], numbers(reader.gate.bias)[0]
-    H = config.hidden
-    s = np.concatenate([M_query[-1][:H], M_query[0][H:]])
+    s = reference.whole_query(M_query)
     pi, reached = [], 1.0  # reached = Π_{j<t} (1 − p_j)
     for t in range(1, config.steps + 1):
         p = 1.0 if t == config.steps else reference.sigmoid(w @ s + bias)

@@ -8,8 +8,9 @@ from gareader.errors import ConfigError
 from gareader.readers.output import answer_loss
 from gareader.readers.reader import Basis
 from gareader.readers.stanford_reader import StanfordConfig, StanfordReader
-from readers.answering import QUESTIONS, answer, arrays, assert_answers, build, gradients_are_right, vectors, wrapped
-from reference import bigru, gru_parameters, softmax
+from readers.answering import answer, build
+from readers.questions import QUESTIONS, arrays, assert_answers, gradients_are_right, vectors, wrapped
+from reference import bigru, gru_parameters, softmax, whole_query
 
 every_cell = pytest.mark.parametrize("cell", ["cudnn", "paper"])
 
@@ -17,9 +18,7 @@ every_cell = pytest.mark.parametrize("cell", ["cudnn", "paper"])
 def read(reader, document, query, candidates):
     p, cell = arrays(reader), reader.config.cell
     states = bigru(vectors(reader, document), *gru_parameters(reader.document_gru), cell)
-    asked = bigru(vectors(reader, wrapped(query)), *gru_parameters(reader.query_gru), cell)
-    H = len(asked[0]) // 2
-    q = np.concatenate([asked[-1][:H], asked[0][H:]])
+    q = whole_query(bigru(vectors(reader, wrapped(query)), *gru_parameters(reader.query_gru), cell))
     alpha = softmax(np.array([q @ p["match"] @ state for state in states]))
     o = sum(a * state for a, state in zip(alpha, states, strict=True))
     return answer(p["answer.weight"], o, document, candidates), alpha

@@ -1,6 +1,5 @@
 """Small sweeps for the tests: a corpus, a config and a space in a folder, and what runs them."""
 
-import time
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -11,6 +10,7 @@ from gareader.tuning.ledger import opened
 from gareader.tuning.plan import Plan
 from gareader.tuning.report import outcomes
 from gareader.tuning.sweep import Sweep
+from waiting import wait_until
 
 CONFIG = """
 [data]
@@ -90,7 +90,7 @@ def silent_for_long(folder, storage):
         second = two.next(4)
         assert second.params != first.params
         assert two.do(second) == "complete"
-        time.sleep(4.5)  # the database counts whole seconds
+        wait_until(lambda: two.ledger.storage._get_stale_trial_ids(two.ledger.study_id))
         third = two.next(4)
         assert third.params == first.params  # what was lost comes first
         assert third.number == 2

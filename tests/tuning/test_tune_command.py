@@ -4,7 +4,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -16,6 +15,7 @@ from gareader.config import load_table
 from gareader.experiment import Experiment
 from gareader.training import METRICS
 from test_training import metrics
+from waiting import lines, wait_until
 
 PROJECT = Path(__file__).parents[2]
 SPACE = """
@@ -87,10 +87,7 @@ def test_stopped_or_killed_it_goes_on_with_the_same_trial(number, space, whole, 
     command = [sys.executable, "-m", "gareader", *map(str, arguments(space, folder))]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=PROJECT, stdout=pipe, stderr=pipe, text=True) as process:
-        while not file.exists() or file.read_bytes().count(b"\n") < 3:
-            if process.poll() is not None:
-                pytest.fail(process.communicate()[1])
-            time.sleep(0.005)
+        wait_until(lambda: lines(file) >= 3, process)
         process.send_signal(number)
         out, err = process.communicate(timeout=60)
     if number == signal.SIGINT:
