@@ -1,21 +1,26 @@
-# Two commands: `make demo` answers a question, `make test` checks everything. Both set up .venv first.
+# `make demo` answers a question, `make check` is for every change, `make test` checks everything. All set up .venv first.
 # `make sanitize` checks the native kernels by themselves, under gcc's address, undefined-behaviour and thread sanitizers.
 PYTHON ?= python3
 PIP = .venv/bin/pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 # What pip would do with one core; files for other versions of Python cannot be compiled.
 COMPILE = .venv/bin/python -m compileall -q -j 0 .venv/lib > /dev/null || true
 
-.PHONY: demo test format sanitize clean
+.PHONY: demo check test lint format sanitize clean
 
 demo: .venv/installed
 	.venv/bin/gareader demo
 
-test: .venv/installed-dev
+check: lint
+	.venv/bin/python -m pytest -n auto --dist loadfile -m "not slow"
+
+test: lint
+	.venv/bin/python -m pytest -n auto --dist loadfile
+
+lint: .venv/installed-dev
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
 	.venv/bin/mypy
 	.venv/bin/lint-imports
-	.venv/bin/python -m pytest -n auto --dist loadfile
 
 format: .venv/installed-dev
 	.venv/bin/ruff format .

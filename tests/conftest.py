@@ -7,7 +7,9 @@ import pytest
 import torch
 from hypothesis import settings
 
+import real_data
 from gareader.cli import main
+from real_data import RealFile
 
 torch.set_num_threads(1)  # the tensors of tests are small: threads would only wait for each other
 settings.register_profile("gareader", deadline=None)  # a busy machine is no failure
@@ -16,11 +18,46 @@ settings.load_profile("gareader")
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """The folder of real corpora, which stands beside the project and is no part of it."""
-    folder = Path(__file__).parents[2] / "shared" / "data"
-    if not folder.is_dir():
-        pytest.skip(f"needs the shared data folder ({folder})")
-    return folder
+    """The folder of whole real corpora, which are no part of the project."""
+    if not real_data.folder().is_dir():
+        pytest.skip(real_data.missing(""))
+    return real_data.folder()
+
+
+def piece_and_whole(piece: str, whole: str):
+    """A fixture of a real file: the piece that lies beside the tests, and all of it where it is at hand."""
+
+    @pytest.fixture(scope="session", params=["piece", pytest.param("whole", marks=pytest.mark.slow)])
+    def file(request: pytest.FixtureRequest) -> RealFile:
+        if request.param == "piece":
+            return RealFile(real_data.PIECES / piece, whole=False)
+        path = real_data.folder() / whole
+        if not path.exists():
+            pytest.skip(real_data.missing(whole))
+        return RealFile(path, whole=True)
+
+    return file
+
+
+cbt_questions = piece_and_whole("cbt/cbtest_NE_valid_40ex.txt", "cbt/cbtest_NE_valid_2000ex.txt.xz")
+cbt_books = piece_and_whole("cbt/cbt_valid_one_book.txt", "cbt/cbt_valid.txt.xz")
+glove = piece_and_whole("glove/glove.6B.100d.few.txt.xz", "glove/glove.6B.100d.subset.txt.xz")
+
+
+@pytest.fixture(scope="session")
+def tagger_data() -> Path:
+    """A folder that NLTK finds its tagger in."""
+    place = real_data.tagger_data()
+    if place is None:
+        pytest.skip(real_data.NO_TAGGER)
+    return place
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test of whole corpora is slow."""
+    for item in items:
+        if "shared_data" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture
@@ -29,7 +66,7 @@ def gareader(capsys, monkeypatch):
 
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["gareader", *map(str, arguments)])
-        code = 0
+        code: str | int | None = 0
         try:
             main()
         except SystemExit as exit_:

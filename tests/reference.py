@@ -61,7 +61,7 @@ def gru(X, p, cell):
     return H
 
 
-def bigru(X, forward, backward, cell="paper"):
+def bigru(X, forward, backward, *, cell="paper"):
     """Equation 1: [h^f_1 ‖ h^b_T, …, h^f_T ‖ h^b_1]."""
     T = len(X)
     h_f, h_b = gru(X, forward, cell), gru(X[::-1], backward, cell)
@@ -91,9 +91,10 @@ def bilstm(X, layer):
     return [np.concatenate(pair) for pair in zip(forward, backward[::-1], strict=True)]
 
 
-def character_embedding(characters, table, forward, backward, W, b, cell="paper"):
+def character_embedding(characters, table, directions, W, b, cell="paper"):
     """C(w) = W z + b with z = z^f ‖ z^b, the last outputs of both directions over the first ten characters."""
     X = [table[c] for c in characters[:10]]
+    forward, backward = directions
     z = np.concatenate([gru(X, forward, cell)[-1], gru(X[::-1], backward, cell)[-1]])
     return W @ z + b
 
@@ -150,11 +151,11 @@ def read(model, document, query, candidates):
     alphas = []
     K = model["hops"]
     for k in range(K - 1):
-        D = bigru(X, *model["document"][k], model["cell"])
+        D = bigru(X, *model["document"][k], cell=model["cell"])
         if model["query_attention"] == "none":
             X = D
             continue
-        Q = bigru(Y, *model["query"][k], model["cell"])
+        Q = bigru(Y, *model["query"][k], cell=model["cell"])
         X, rows = [], []
         for d_i in D:
             if model["query_attention"] == "token":
@@ -170,8 +171,8 @@ def read(model, document, query, candidates):
     for name, table in model["more_features"].items():
         values = [token_feature(name, word, document, query, candidates) for word in document]
         X = [np.concatenate([x, table[value]]) for x, value in zip(X, values, strict=True)]
-    D = bigru(X, *model["document"][-1], model["cell"])
-    Q = bigru(Y, *model["query"][-1], model["cell"])
+    D = bigru(X, *model["document"][-1], cell=model["cell"])
+    Q = bigru(Y, *model["query"][-1], cell=model["cell"])
     q_l = Q[1 + query.index("@placeholder")]
     s = softmax(np.array([q_l @ d for d in D]))
     return candidate_probabilities(s, document, candidates), alphas, s

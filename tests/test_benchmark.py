@@ -12,6 +12,8 @@ from gareader.benchmark.contenders import NATIVE, NN_GRU, PYTORCH, Size, TorchGR
 from gareader.cli import app
 from gareader.nn.gru import BiGRU
 
+pytestmark = pytest.mark.slow
+
 SMALL = Size(batch=3, document=11, query=5, hidden=6, vocabulary=50)
 
 

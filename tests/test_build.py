@@ -12,6 +12,8 @@ import pytest
 
 pytest.importorskip("setuptools.command.bdist_wheel", reason="needs setuptools, which builds the wheel")
 
+pytestmark = pytest.mark.slow
+
 PROJECT = Path(__file__).parents[1]
 LIBRARY = "gareader/nn/libgru.so"
 PLATFORM = sysconfig.get_platform().replace("-", "_").replace(".", "_")

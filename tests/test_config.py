@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from math import nan
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
 
@@ -124,7 +124,7 @@ def test_no_setting_has_a_name_that_another_had(section):
 
 
 def test_override():
-    table = {"train": {"seed": 1, "rate": 0.1}, "data": {"train": "a"}}
+    table: dict[str, Any] = {"train": {"seed": 1, "rate": 0.1}, "data": {"train": "a"}}
     assert override(table, "train.seed=3") == {"train": {"seed": 3, "rate": 0.1}, "data": {"train": "a"}}
     assert override(table, "data.train=b c.txt")["data"]["train"] == "b c.txt"
     assert override(table, "data.train='4'")["data"]["train"] == "4"

@@ -16,6 +16,8 @@ from safetensors.torch import load_file
 from gareader.training import BEST, METRICS, STATE
 from waiting import wait_until
 
+pytestmark = pytest.mark.slow
+
 PROJECT = Path(__file__).parents[1]
 TINY = PROJECT / "configs" / "tiny.toml"
 SHORT = ["train.max_epochs=1", "train.patience=9", "train.validate_every=20", "reader.dropout=0.0"]
@@ -205,7 +207,7 @@ def test_evaluated_by_two_processes(runs, tmp_path):
 )
 def test_built_by_two_processes(request, monkeypatch, tmp_path, what):
     if what[0] == "books":
-        monkeypatch.setenv("NLTK_DATA", str(request.getfixturevalue("shared_data") / "nltk_data"))
+        monkeypatch.setenv("NLTK_DATA", str(request.getfixturevalue("tagger_data")))
     contents = []
     for processes in (1, 2):
         out = tmp_path / str(processes)

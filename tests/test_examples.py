@@ -1,13 +1,20 @@
 """What makes a cloze question, and how an answer to it looks."""
 
 from math import inf, log
+from typing import Any
 
 import pytest
 
 from gareader.errors import ExampleError, did_you_mean
 from gareader.examples import PLACEHOLDER, Example, Prediction
 
-GOOD = {"id": "1", "document": ("a", "b"), "query": (PLACEHOLDER,), "candidates": (("a",), ("b",)), "answer": 0}
+GOOD: dict[str, Any] = {
+    "id": "1",
+    "document": ("a", "b"),
+    "query": (PLACEHOLDER,),
+    "candidates": (("a",), ("b",)),
+    "answer": 0,
+}
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 import uvicorn
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import Route, expect, sync_playwright
 
 from gareader.predictor import load
 from gareader.serve.messages import Limits
@@ -24,7 +24,10 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Debian's chromium: apt-get install chromium")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="needs Debian's chromium: apt-get install chromium"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -258,7 +261,7 @@ def test_the_link_holds_what_has_just_been_written(page):
 
 
 def test_an_answer_that_comes_late_does_not_take_the_place_of_a_newer_one(page):
-    held = []
+    held: list[Route] = []
     page.route("**/answer", lambda route: route.continue_() if held else held.append(route))
     with page.expect_request("**/answer"):
         page.get_by_role("button", name="Answer").click()

@@ -12,6 +12,8 @@ from gareader.errors import WorkerError
 from gareader.parallel import in_order
 from waiting import wait_until
 
+pytestmark = pytest.mark.slow
+
 
 def square(number):
     return number * number
@@ -85,6 +87,7 @@ def test_workers_end_with_the_first_process(tmp_path):
     script.write_text(FIRST)
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
     with subprocess.Popen([sys.executable, script], env=environment, stdout=subprocess.PIPE, text=True) as first:
+        assert first.stdout
         workers = {first.stdout.readline().strip() for _ in range(20)}
         first.send_signal(signal.SIGKILL)
     assert workers

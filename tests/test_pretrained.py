@@ -81,8 +81,12 @@ def test_the_card_has_the_numbers_of_the_reader():
     assert re.search(r"gareader train configs/\w+\.toml", CARD)
 
 
-def test_it_is_as_good_as_it_says_on_the_official_questions(shared_data):
-    examples = list(corpora.read(shared_data / "cbt" / "cbtest_NE_valid_2000ex.txt.xz"))
+def test_it_is_as_good_as_it_says_on_the_official_questions(cbt_questions):
+    examples = list(corpora.read(cbt_questions.path))
     report = evaluate(load("stories").answer_many(examples))
+    if not cbt_questions.whole:
+        assert report.examples == 40
+        assert report.accuracy > 0.5  # the most frequent candidate is right in a third
+        return
     assert report.examples == NOTES["measured"]["examples"] == 2000
     assert report.accuracy == pytest.approx(NOTES["measured"]["accuracy"], abs=0.002)  # other machines round otherwise

@@ -1,5 +1,6 @@
 """The service against its own description: whatever fits it or nearly fits it, there is no server error."""
 
+import pytest
 import schemathesis
 from hypothesis import settings
 from schemathesis.checks import not_a_server_error
@@ -12,6 +13,8 @@ from schemathesis.specs.openapi.checks import (
 from gareader.predictor import untrained
 from gareader.readers.gated_attention_reader import GatedAttentionConfig
 from gareader.serve.service import create_app
+
+pytestmark = pytest.mark.slow
 
 schema = schemathesis.openapi.from_asgi(
     "/openapi.json", create_app({"small": untrained(GatedAttentionConfig(hidden=4, hops=2))})

@@ -36,8 +36,8 @@ def test_shards_made_apart_are_one_corpus(tmp_path):
     """Each has words of its own, as if many machines had prepared them."""
     prepare(EXAMPLES, tmp_path / "b.arrow")
     prepare(corpora.read(CBT), tmp_path / "a.arrow")
-    corpus = read_examples(tmp_path)
-    assert list(corpus) == [*corpora.read(CBT), *EXAMPLES]
+    corpus = PreparedCorpus.open(tmp_path)
+    assert list(corpus) == list(read_examples(tmp_path)) == [*corpora.read(CBT), *EXAMPLES]
     words = [word for name in "ab" for word in PreparedCorpus.open(tmp_path / f"{name}.arrow").words]
     assert corpus.words == tuple(dict.fromkeys(words))
 
@@ -71,8 +71,11 @@ def many(tmp_path, monkeypatch):
     return path
 
 
+@pytest.mark.slow
 def test_several_processes_make_the_corpus_that_one_makes(many, tmp_path):
-    bad, alone_bad, passed = [], [], []
+    bad: list[CorpusError] = []
+    alone_bad: list[CorpusError] = []
+    passed = []
 
     def watch(numbers):
         for number in numbers:
@@ -88,6 +91,7 @@ def test_several_processes_make_the_corpus_that_one_makes(many, tmp_path):
     assert len(bad) == 2
 
 
+@pytest.mark.slow
 def test_the_first_bad_question_stops_several_processes_too(many, tmp_path):
     with pytest.raises(CorpusError) as alone:
         prepare_corpus(many, tmp_path / "corpus.arrow")
@@ -119,10 +123,10 @@ def test_shards_at_an_address(elsewhere, tmp_path):
 
 
 def test_a_shard_that_changed_is_fetched_again(elsewhere, tmp_path):
-    assert read_examples("memory://corpora/shards")[1].id == "b"
+    assert PreparedCorpus.open("memory://corpora/shards")[1].id == "b"
     prepare([replace(EXAMPLES[0], id="new")], tmp_path / "new.arrow")
     elsewhere.put(str(tmp_path / "new.arrow"), "/corpora/shards/00001.arrow")
-    assert read_examples("memory://corpora/shards")[1].id == "new"
+    assert PreparedCorpus.open("memory://corpora/shards")[1].id == "new"
 
 
 @pytest.mark.parametrize(
@@ -138,6 +142,7 @@ def test_addresses_that_lead_nowhere(address, message, tmp_path, monkeypatch):
         read_examples(address)
 
 
+@pytest.mark.slow
 def test_training_on_shards_is_training_on_the_corpus(tmp_path, monkeypatch):
     """To the bit, and resumed in the middle of an epoch."""
     monkeypatch.setattr(encoding, "WORDS_PER_BATCH", 500)

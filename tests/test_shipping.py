@@ -19,6 +19,8 @@ from gareader.shipping import slim, without_folders
 from gareader.vectors import word_table
 from gareader.vocabulary import Alphabet
 
+pytestmark = pytest.mark.slow
+
 WORDS = [*SPECIAL_WORDS, *synthetic.PEOPLE, *synthetic.THINGS, "has", "the", "."]
 CORPUS = synthetic.corpus(20, seed=5)
 NEW = Example(

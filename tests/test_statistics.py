@@ -1,5 +1,7 @@
 """Corpus statistics by hand, and on the official questions."""
 
+from statistics import fmean
+
 import pytest
 
 from gareader.corpora import read
@@ -68,8 +70,18 @@ def test_nothing_to_describe():
     assert (got.answer_before_blank, got.distractors_in_query_mean) == (None, None)
 
 
-def test_official_validation_questions(shared_data):
-    got = describe(read(shared_data / "cbt" / "cbtest_NE_valid_2000ex.txt.xz"))
+def test_official_validation_questions(cbt_questions):
+    got = describe(read(cbt_questions.path))
+    assert got.candidates_mean == 10
+    assert got.answer_in_document == 1
+    if not cbt_questions.whole:
+        text = cbt_questions.path.read_text(encoding="utf-8")
+        questions = [question.split("\n") for question in text.strip().split("\n\n")]
+        documents = [[word for line in lines[:20] for word in line.split()[1:]] for lines in questions]
+        assert got.examples == len(questions) == 40
+        assert got.document_words_mean == fmean(map(len, documents))
+        assert got.document_words_max == max(map(len, documents))
+        return
     assert got.examples == 2000
     assert (
         got.document_words_mean == 411.5795
@@ -78,7 +90,5 @@ def test_official_validation_questions(shared_data):
     assert got.query_words_mean == 25.688
     assert got.query_words_max == 119
     assert got.vocabulary_lowercase == 9443
-    assert got.candidates_mean == 10
-    assert got.answer_in_document == 1
     assert got.most_frequent_accuracy == pytest.approx(0.32, abs=0.005)
     assert (got.answer_before_blank, got.answer_after_blank) == (0.0325, 0.0425)

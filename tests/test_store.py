@@ -118,11 +118,10 @@ def test_same_examples_same_bytes(tmp_path):
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 
 
-def test_real_questions(shared_data, tmp_path):
-    path = shared_data / "cbt" / "cbtest_NE_valid_2000ex.txt.xz"
-    corpus = prepare(corpora.read(path), tmp_path / "corpus.arrow")
-    assert len(corpus) == 2000
-    assert list(corpus) == list(corpora.read(path))
+def test_real_questions(cbt_questions, tmp_path):
+    corpus = prepare(corpora.read(cbt_questions.path), tmp_path / "corpus.arrow")
+    assert len(corpus) == (2000 if cbt_questions.whole else 40)
+    assert list(corpus) == list(corpora.read(cbt_questions.path))
 
 
 def test_a_pipe_is_no_corpus(tmp_path):
@@ -336,6 +335,7 @@ print(*peaks)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc to see a process's memory")
 def test_memory_does_not_grow_with_the_corpus(tmp_path):
     def peaks(count):

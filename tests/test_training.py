@@ -23,6 +23,8 @@ from gareader.store import PreparedCorpus, prepare
 from gareader.training import BEST, METRICS, STATE, usable
 from waiting import wait_until
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):

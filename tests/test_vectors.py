@@ -164,8 +164,8 @@ def test_random_vectors_are_normal_and_distinct():
     assert not np.array_equal(random_vector("a", 5, 0), random_vector("a", 5, 1))
 
 
-def test_real_glove(shared_data):
+def test_real_glove(glove):
     words = ["the", "Alice", "-LRB-", "Zorblatt"]
-    table = word_table(words, shared_data / "glove" / "glove.6B.100d.subset.txt.xz", width=100, seed=0)
+    table = word_table(words, glove.path, width=100, seed=0)
     assert (table.exact, table.lowered, table.random) == (1, 1, 2)
     assert table.matrix[0][:2].tolist() == pytest.approx([-0.038194, -0.24487])

@@ -1,9 +1,13 @@
 """Vectors learned from a corpus."""
 
+import pytest
+
 import synthetic
 from gareader.examples import PLACEHOLDER, Example
 from gareader.vectors import word_table
 from gareader.word2vec import Texts, train_vectors
+
+pytestmark = pytest.mark.slow
 
 
 def learned(path, seed):

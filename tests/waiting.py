@@ -3,7 +3,7 @@
 import time
 
 
-def wait_until(condition, process=None, seconds=120):
+def wait_until(condition, process=None, seconds=300):
     """Look until the condition holds; a process that ends before, or a deadline that passes, fails the test."""
     end = time.monotonic() + seconds
     while not condition():

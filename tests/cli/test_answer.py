@@ -318,6 +318,7 @@ def test_a_batch_that_is_damaged_is_answered_up_to_there(answer, tmp_path):
     assert (code, out, err.count("\n")) == (1, "", 1)
 
 
+@pytest.mark.slow
 def test_a_program_may_ask_and_wait_for_each_answer(reader):
     """As a child process, the way another program uses it."""
     command = [sys.executable, "-m", "gareader", "answer", "--reader", reader, "--batch", "-"]

@@ -8,12 +8,17 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 DATA = Path(__file__).parents[1] / "data"
 
 
 @pytest.fixture
-def gareader(shared_data, tmp_path):
-    def run(*arguments, data=shared_data / "nltk_data"):
+def gareader(request, tmp_path):
+    """`gareader` in an empty folder, with NLTK's tagger unless other data are named."""
+
+    def run(*arguments, data=None):
+        data = data or request.getfixturevalue("tagger_data")
         command = [sys.executable, "-m", "gareader", *map(str, arguments)]
         env = {**os.environ, "NLTK_DATA": str(data)}
         return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=env)
@@ -83,8 +88,8 @@ def test_a_book_excluded_from_itself_leaves_nothing(gareader, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_neither_out_nor_check(gareader):
-    made = gareader("build", "books", DATA / "book.txt")
+def test_neither_out_nor_check(gareader, tmp_path):
+    made = gareader("build", "books", DATA / "book.txt", data=tmp_path)
     assert made.returncode == 1
     assert "say where to write the corpus with --out FOLDER" in made.stderr
 

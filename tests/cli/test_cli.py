@@ -12,12 +12,13 @@ import pytest
 from cyclopts import App
 
 from gareader.cli import app
+from real_data import NO_TAGGER, tagger_data
 from waiting import wait_until
+
+pytestmark = pytest.mark.slow
 
 PROJECT = Path(__file__).parents[2]
 DATA = PROJECT / "tests" / "data"
-TAGGER = PROJECT.parent / "shared" / "data" / "nltk_data"
-"""What NLTK's tagger needs; `build books` does not run without it."""
 
 
 def gareader(*arguments, cwd=PROJECT, **options):
@@ -51,11 +52,12 @@ def workspace(tmp_path_factory):
     for name in ("tests", "configs"):
         (folder / name).symlink_to(PROJECT / name)
     results = {}
+    environment = {**os.environ, "NLTK_DATA": str(tagger_data())}
     for name in sorted(COMMANDS, key=lambda name: (name != "train", name != "evaluate")):
         example = re.search(r"Example: `gareader (.+)`", COMMANDS[name].__doc__)
         assert example, f"the help of {name} has no example"
         assert example[1].startswith(name)
-        results[name] = gareader(*shlex.split(example[1]), cwd=folder, env={**os.environ, "NLTK_DATA": str(TAGGER)})
+        results[name] = gareader(*shlex.split(example[1]), cwd=folder, env=environment)
     return folder, results
 
 
@@ -63,7 +65,7 @@ def workspace(tmp_path_factory):
 def test_the_example_in_the_help_runs(name, workspace, capsys):
     run = workspace[1][name]
     if name == "build books" and "nltk.downloader" in run.stderr:
-        pytest.skip(f"needs NLTK's tagger data ({TAGGER})")
+        pytest.skip(NO_TAGGER)
     assert run.returncode == 0, run.stderr
     assert run.stdout
     if name not in ("train", "study", "tune"):
@@ -170,6 +172,8 @@ def test_a_closed_pipe_is_no_traceback():
         text=True,
         cwd=PROJECT,
     ) as process:
+        assert process.stdout
+        assert process.stderr
         process.stdout.close()
         assert "Traceback" not in process.stderr.read()
 

@@ -17,7 +17,7 @@ from gareader.predictor import load
 from gareader.store import prepare
 from gareader.training import BEST
 
-pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")]
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from gareader.benchmark.serving import memory, service
 from gareader.cli.serve import listening
 from gareader.errors import GareaderError
 
-pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")]
 
 ASKED = {
     "document": "Ann has the lamp. Ben has the drum. " * 300,

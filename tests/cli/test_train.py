@@ -29,7 +29,7 @@ SETTINGS = {
 ARGUMENTS = ["train", "configs/tiny.toml", *(w for k, v in SETTINGS.items() for w in ("--set", f"{k}={v}"))]
 ROOM = 600_000  # bytes: enough for all files but the state
 
-pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")]
 
 
 @pytest.fixture

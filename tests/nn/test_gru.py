@@ -26,7 +26,7 @@ def random(*shape, seed=7):
 def test_equals_the_equations(cell):
     gru = make(5, 4, cell)
     x = random(1, 9, 5)
-    expected = bigru(list(x[0].numpy()), *gru_parameters(gru), cell)
+    expected = bigru(list(x[0].numpy()), *gru_parameters(gru), cell=cell)
     np.testing.assert_allclose(
         gru(x, torch.ones(1, 9, dtype=torch.bool))[0].detach().numpy(), expected, rtol=1e-9, atol=1e-12
     )

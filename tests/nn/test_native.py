@@ -459,6 +459,7 @@ print("survived")
     assert (done.stdout, done.returncode) == ("survived\n", 0), done.stderr[-500:]
 
 
+@pytest.mark.slow
 @needs_kernel
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
 @pytest.mark.parametrize("threads", [1, 2])
@@ -498,11 +499,13 @@ CHOSEN = (
 )
 
 
+@pytest.mark.slow
 def test_environment_chooses_pytorch():
     done = python(CHOSEN, GAREADER_GRU="torch")
     assert (done.stdout, done.stderr, done.returncode) == ("PyTorch\n", "", 0)
 
 
+@pytest.mark.slow
 @needs_kernel
 @pytest.mark.parametrize("choice", ["native", ""])
 def test_environment_chooses_the_kernel(choice):
@@ -510,6 +513,7 @@ def test_environment_chooses_the_kernel(choice):
     assert (done.stdout, done.stderr, done.returncode) == ("kernel\n", "", 0)
 
 
+@pytest.mark.slow
 def test_environment_with_an_unknown_choice():
     done = python(CHOSEN, GAREADER_GRU="nonsense")
     assert "ConfigError: GAREADER_GRU = 'nonsense' is not known; use native or torch" in done.stderr

@@ -19,7 +19,7 @@ def batch_of(documents):
 
 
 def split(words):
-    sentences = [[]]
+    sentences: list[list[int]] = [[]]
     for place, word in enumerate(words):
         sentences[-1].append(place)
         if word in (".", "!", "?"):

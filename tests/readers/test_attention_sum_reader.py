@@ -1,5 +1,7 @@
 """The Attention Sum Reader against its equations, and as the Gated-Attention Reader of one hop."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -60,7 +62,7 @@ def test_is_a_gated_attention_reader_of_one_hop():
     reader, collator = build(AttentionSumReader, AttentionSumConfig(hidden=3, word_scale=1.0))
     batch = collator(QUESTIONS)
     got = reader(batch, attention=True)
-    plain = {"hops": 1, "hidden": 3, "characters": False, "feature": False}
+    plain: dict[str, Any] = {"hops": 1, "hidden": 3, "characters": False, "feature": False}
     same = gated(GatedAttentionConfig(**plain, cloze="ends"), reader)(batch, attention=True)
     assert torch.equal(got.log_probabilities, same.log_probabilities)
     assert torch.equal(got.document_attention, same.document_attention)

@@ -83,7 +83,7 @@ def transcribed(reader, collator, question):
         M += window
     w_p = reader.point.detach().numpy()[0]
     logits = [w_p @ np.concatenate([g, m]) for g, m in zip(G, M, strict=True)]
-    places = [i for window in cut for i in window]
+    places = [i for around in cut for i in around]
     masked = np.array([x if document[i] in names else -np.inf for x, i in zip(logits, places, strict=True)])
     p = softmax(masked)
     mass = np.array(

@@ -52,6 +52,7 @@ examples = st.builds(
 )
 
 
+@pytest.mark.slow
 @every_variant
 @given(batch=st.lists(examples, min_size=2, max_size=4), data=st.data())
 @settings(max_examples=12, deadline=None)
@@ -115,6 +116,7 @@ def test_same_seed_same_weights_and_the_world_is_not_seeded(kind, config):
     assert any(not torch.equal(one[name], other[name]) for name in one)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "config"),
     [

@@ -31,7 +31,7 @@ def transcribed(reader, collator):
             return vector(reader, word)
         table, weight, bias = (t.detach().numpy() for t in (letters.table, letters.weight, letters.bias))
         codes, directions = collator.alphabet.encode(word, 10), reference.gru_parameters(letters.gru)
-        composed = reference.character_embedding(codes, table, *directions, weight, bias, config.cell)
+        composed = reference.character_embedding(codes, table, directions, weight, bias, config.cell)
         return np.concatenate([vector(reader, word), composed])
 
     return {

@@ -1,5 +1,7 @@
 """ReasoNet against its equations, and its training as the paper has it: by a contrastive reward."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -20,7 +22,7 @@ from readers.questions import (
     wrapped,
 )
 
-SMALL = {"hidden": 3, "projection": 4, "sharpness": 2.5, "dropout": 0.0}
+SMALL: dict[str, Any] = {"hidden": 3, "projection": 4, "sharpness": 2.5, "dropout": 0.0}
 
 
 def cosine(a, b):

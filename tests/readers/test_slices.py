@@ -16,6 +16,8 @@ from gareader.recipe import TrainConfig
 from readers.test_contract import COLLATE, build, every_variant
 from readers.variants import VARIANTS
 
+pytestmark = pytest.mark.slow
+
 TESTS = Path(__file__).parents[1]
 EXAMPLES = sorted(synthetic.corpus(7, seed=5), key=lambda example: len(example.document))
 

@@ -17,8 +17,8 @@ every_cell = pytest.mark.parametrize("cell", ["cudnn", "paper"])
 
 def read(reader, document, query, candidates):
     p, cell = arrays(reader), reader.config.cell
-    states = bigru(vectors(reader, document), *gru_parameters(reader.document_gru), cell)
-    q = whole_query(bigru(vectors(reader, wrapped(query)), *gru_parameters(reader.query_gru), cell))
+    states = bigru(vectors(reader, document), *gru_parameters(reader.document_gru), cell=cell)
+    q = whole_query(bigru(vectors(reader, wrapped(query)), *gru_parameters(reader.query_gru), cell=cell))
     alpha = softmax(np.array([q @ p["match"] @ state for state in states]))
     o = sum(a * state for a, state in zip(alpha, states, strict=True))
     return answer(p["answer.weight"], o, document, candidates), alpha

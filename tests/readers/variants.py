@@ -1,11 +1,12 @@
 """Settings of every reader that change its code path, small enough for tests."""
 
 from dataclasses import replace
+from typing import Any
 
 from gareader.readers import READERS
 from readers import pairs
 
-CHANGES = {
+CHANGES: dict[str, dict[str, Any]] = {
     "gated-attention": {
         "default": {},
         "one hop": {"hops": 1},
@@ -78,7 +79,7 @@ CHANGES = {
     "lstm-lm": {"default": {}, "fixed words": {"update_words": False}},
 }
 
-LEARNING = {
+LEARNING: dict[str, dict[str, Any]] = {
     # Where each candidate stands once, an answer that is named, not pointed at, teaches nothing before attention finds
     # it, and the other way round: these learn pairs alone, from larger first weights: sixteen numbers a word are few.
     "deep-lstm": {"corpus": pairs.corpus, "updates": 300, "settings": {"init_std": 0.5}},

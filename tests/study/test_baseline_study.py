@@ -10,6 +10,8 @@ from gareader.significance import holm, mcnemar_test
 from gareader.study import markdown
 from study.studies import finished
 
+pytestmark = pytest.mark.slow
+
 STUDY = """
 against = "distance"
 [corpora.things]

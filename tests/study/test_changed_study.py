@@ -13,6 +13,8 @@ from gareader.study import Studio, Study, markdown, read_results
 from gareader.study.results import RESULTS
 from study.studies import READER, edit, finished
 
+pytestmark = pytest.mark.slow
+
 TEST = 'train = "{folder}/train.jsonl"\ntest = "{folder}/test.jsonl"'
 
 
@@ -72,7 +74,9 @@ def test_the_way_out_of_other_settings(small):
     way_out = r"\(reader.hidden\); choose another --out, or remove its line from (\S+) and the folder (\S+) to do it"
     with pytest.raises(TrainingError, match=way_out) as error:
         studio.waiting()
-    results, run = re.search(way_out, str(error.value)).groups()
+    told = re.search(way_out, str(error.value))
+    assert told
+    results, run = told.groups()
     lines = Path(results).read_text().splitlines(keepends=True)
     Path(results).write_text("".join(line for line in lines if "reader--things" not in line))
     shutil.rmtree(run)

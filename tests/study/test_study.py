@@ -14,6 +14,8 @@ from gareader.study.plan import Trial
 from gareader.study.results import RESULTS
 from study.studies import READER, edit, finished, to_the_end
 
+pytestmark = pytest.mark.slow
+
 PROJECT = Path(__file__).parents[2]
 
 

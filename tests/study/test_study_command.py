@@ -11,7 +11,7 @@ from gareader.study import Studio, Study
 from gareader.training import Run
 from study.studies import edit
 
-pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")]
 
 
 def test_interrupted_in_the_first_trial_it_says_how_to_go_on(small, gareader, monkeypatch):

@@ -205,7 +205,9 @@ def test_the_seed_cannot_be_tuned_where_it_chooses_the_questions(tmp_path, monke
 @pytest.mark.parametrize("path", sorted((PROJECT / "configs" / "sweeps").glob("*.toml")), ids=lambda path: path.stem)
 def test_the_sweeps_of_the_project_can_be_planned(path, monkeypatch):
     monkeypatch.chdir(PROJECT)
-    config, space = re.search(r"gareader tune (\S+) --space (\S+)", path.read_text()).groups()
+    command = re.search(r"gareader tune (\S+) --space (\S+)", path.read_text())
+    assert command
+    config, space = command.groups()
     assert space == f"configs/sweeps/{path.name}"
     assert Plan.load(Path(config), Path(space)).space.settings
 

@@ -16,6 +16,8 @@ from gareader.tuning.ledger import stands
 from gareader.tuning.search import proposal
 from tuning.sweeps import found, pretend_all, run_all, silent_for_long, sweep_of, write_sweep
 
+pytestmark = pytest.mark.slow
+
 CONTINUOUS = """
 [train.learning_rate]
 low = 1e-3

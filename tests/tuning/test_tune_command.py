@@ -38,7 +38,7 @@ SETTINGS = {
 }
 TRIALS = 4
 
-pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")]
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,8 @@ def arguments(space, out, *more):
 
 def gareader(*words):
     """Runs the command in this process: exit code, stdout, stderr."""
-    out, err, code = StringIO(), StringIO(), 0
+    out, err = StringIO(), StringIO()
+    code: str | int | None = 0
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
         patch.chdir(PROJECT)
         patch.setattr(sys, "argv", ["gareader", *map(str, words)])

@@ -14,6 +14,8 @@ import pytest
 from gareader.cli.tune import write
 from tuning.sweeps import found, silent_for_long, sweep_of, write_sweep
 
+pytestmark = pytest.mark.slow
+
 PROJECT = Path(__file__).parents[2]
 GRID = """
 [reader.hidden]

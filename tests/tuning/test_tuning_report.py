@@ -15,6 +15,8 @@ from gareader.tuning.search import importance
 from gareader.tuning.space import Setting, Space, SweepConfig
 from tuning.sweeps import pretend_all, sweep_of, write_sweep
 
+pytestmark = pytest.mark.slow
+
 SPACE = Space(
     (
         Setting("reader.gate", values=("add", "multiply")),
