@@ -7,11 +7,12 @@ from math import exp
 import pytest
 
 import synthetic
-from gareader import checkpoint, ensembles, lexicon, pretrained
+from gareader import checkpoint, ensembles, lexicon, packing, pretrained
 from gareader.batching import Collator
-from gareader.checkpoint import ALPHABET, SETTINGS, VOCABULARY, WEIGHTS, WORDS
+from gareader.checkpoint import SETTINGS, WEIGHTS
 from gareader.errors import CheckpointError
 from gareader.examples import PLACEHOLDER, Example
+from gareader.lexicon import ALPHABET, VOCABULARY, WORDS
 from gareader.predictor import Ensemble, Predictor, load
 from gareader.shipping import slim, write_words
 from packed_readers import made, trained, write_box, write_vectors
@@ -57,7 +58,8 @@ def test_its_probabilities_are_the_mean_of_its_members_then_tempered(box):
         assert [exp(value) for value in prediction.log_probabilities] == pytest.approx([r / sum(roots) for r in roots])
     assert found[-1].absent == [2]
     first = load(box / "one")
-    assert (first.temperature, first.reader.config.hops) == (0.5, 3)  # what is averaged is what each member answers
+    # what is averaged is what each member answers
+    assert (first.temperature, first.reader.config.hops) == (0.5, 3)  # type: ignore[attr-defined]
     assert parts[0][0].log_probabilities != parts[1][0].log_probabilities
 
 
@@ -66,28 +68,28 @@ def test_its_attention_is_the_mean_hop_by_hop_where_that_can_be(box):
         load(box / name).predict([UNKNOWN], attention=True)[0].attention for name in ("one", "two", "three")
     )
     both = load(made(box, "one", "two")).answer_example(UNKNOWN).attention
-    assert both.document == pytest.approx((one.document + two.document) / 2)
-    assert len(both.hops) == 2
-    for mean, *of_each in zip(both.hops, one.hops, two.hops, strict=True):
+    assert both.document == pytest.approx((one.document + two.document) / 2)  # type: ignore[union-attr]
+    assert len(both.hops) == 2  # type: ignore[union-attr]
+    for mean, *of_each in zip(both.hops, one.hops, two.hops, strict=True):  # type: ignore[union-attr]
         assert mean == pytest.approx(sum(of_each) / 2)
-    assert len(three.hops) != len(one.hops)
+    assert len(three.hops) != len(one.hops)  # type: ignore[union-attr]
     other = load(made(box, "one", "three", out="others")).answer_example(UNKNOWN).attention
-    assert other.document == pytest.approx((one.document + three.document) / 2)
-    assert all(mean.tolist() == first.tolist() for mean, first in zip(other.hops, one.hops, strict=True))
+    assert other.document == pytest.approx((one.document + three.document) / 2)  # type: ignore[union-attr]
+    assert all(mean.tolist() == first.tolist() for mean, first in zip(other.hops, one.hops, strict=True))  # type: ignore[union-attr]
     assert load(box / "all").predict([UNKNOWN])[0].attention is None
 
 
 def test_members_share_one_word_table_and_one_vocabulary(box, monkeypatch):
     unpacked = []
-    monkeypatch.setattr(lexicon, "unpack", lambda tensors: unpacked.append(1) or checkpoint.unpack(tensors))
+    monkeypatch.setattr(lexicon, "unpack", lambda tensors: unpacked.append(1) or packing.unpack(tensors))  # type: ignore[func-returns-value]
     lexicon._kept.cache_clear()
     all_ = load(made(box, "one", "two", "three"))
     assert len(unpacked) == 1
-    assert len({member.reader.embed.words.data_ptr() for member in all_.members}) == 1
-    assert len({id(member.collator.vocabulary) for member in all_.members}) == 1
+    assert len({member.reader.embed.words.data_ptr() for member in all_.members}) == 1  # type: ignore[attr-defined]
+    assert len({id(member.collator.vocabulary) for member in all_.members}) == 1  # type: ignore[attr-defined]
     assert {file.name for file in (box / "one").iterdir()} == {SETTINGS, WEIGHTS}
     again = checkpoint.load(box / "two")
-    assert again.reader.embed.words.data_ptr() == all_.members[0].reader.embed.words.data_ptr()
+    assert again.reader.embed.words.data_ptr() == all_.members[0].reader.embed.words.data_ptr()  # type: ignore[attr-defined, operator, union-attr]
 
 
 def test_a_reader_that_begins_with_a_scaled_copy_shares_the_table_too(tmp_path, vectors):
@@ -96,7 +98,7 @@ def test_a_reader_that_begins_with_a_scaled_copy_shares_the_table_too(tmp_path, 
     write_words(packed, tmp_path / "words")
     checkpoint.save(packed, tmp_path / "one", packed=True, words_of=tmp_path / "words")
     found = checkpoint.load(tmp_path / "one")
-    assert found.reader.embed.words.data_ptr() == lexicon.Lexicon.read(tmp_path / "words").table.data_ptr()
+    assert found.reader.embed.words.data_ptr() == lexicon.Lexicon.read(tmp_path / "words").table.data_ptr()  # type: ignore[operator, union-attr]
     assert Predictor(found.reader, found.collator).predict(CORPUS) == Predictor(packed.reader, packed.collator).predict(
         CORPUS
     )
@@ -110,7 +112,7 @@ def test_sharing_changes_no_answer_and_unknown_words_stay_the_readers_own(box, v
     assert [each.log_probabilities for each in shared.predict(examples)] == [
         each.log_probabilities for each in whole.predict(examples)
     ]
-    unknown = [load(box / name).collator([UNKNOWN]).types.unknown for name in ("one", "two")]
+    unknown = [load(box / name).collator([UNKNOWN]).types.unknown for name in ("one", "two")]  # type: ignore[attr-defined]
     assert not unknown[0].equal(unknown[1])  # by the seed of each
 
 
@@ -149,7 +151,7 @@ def test_readers_that_keep_their_own_words(box, vectors):
 def test_a_member_is_loaded_once(box):
     all_ = load(made(box, "one", "two"))
     assert all_ is load(str(box / "all"))
-    assert all_.members[1] is load(box / "two")
+    assert all_.members[1] is load(box / "two")  # type: ignore[attr-defined]
 
 
 def test_an_ensemble_in_the_box_is_found_by_its_name(box, monkeypatch):
@@ -184,7 +186,7 @@ def test_a_copy_never_takes_the_name_of_a_member_beside(box, vectors, tmp_path):
     checkpoint.save(slim(trained(vectors, 7, hidden=4)), tmp_path / "one", packed=True)
     ensembles.save([box / "one", tmp_path / "one"], box / "all", 1.0, {})
     assert json.loads((box / "all" / SETTINGS).read_text())["ensemble"] == ["one", "one-2"]
-    assert load(box / "all").members[0] is load(box / "one")
+    assert load(box / "all").members[0] is load(box / "one")  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
@@ -286,10 +288,10 @@ def test_one_reader_is_needed_where_an_ensemble_is_given(box):
 
 
 def test_permutations_reach_the_members(box):
-    members = load(made(box, "one", "two")).members
+    members = load(made(box, "one", "two")).members  # type: ignore[attr-defined]
     hidden = [Predictor(member.reader, replaced(member.collator)) for member in members]
     both = Ensemble(hidden).permuted(3)
-    assert [member.permutations for member in both.members] == [3, 3]
+    assert [member.permutations for member in both.members] == [3, 3]  # type: ignore[attr-defined]
 
 
 def replaced(collator):

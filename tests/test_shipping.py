@@ -8,9 +8,10 @@ import torch
 
 import synthetic
 from gareader.batching import SPECIAL_WORDS, Collator
-from gareader.checkpoint import VOCABULARY, WEIGHTS, Checkpoint, load, save
+from gareader.checkpoint import WEIGHTS, Checkpoint, load, save
 from gareader.errors import CheckpointError
 from gareader.examples import PLACEHOLDER, Example
+from gareader.lexicon import VOCABULARY
 from gareader.predictor import Predictor
 from gareader.readers import READERS
 from gareader.readers.gated_attention_reader import GatedAttentionConfig, GatedAttentionReader
@@ -93,7 +94,7 @@ def test_a_reader_whose_vectors_begin_smaller(vectors):
     table = word_table(WORDS, vectors, width=12, seed=3)
     alphabet = Alphabet.of(table.vocabulary)
     collator = Collator(table.vocabulary, alphabet, width=12, seed=3, pretrained=table.pretrained)
-    config = READERS["attention-sum"].config(hidden=6, word_scale=0.058, update_words=False)
+    config = READERS["attention-sum"].config(hidden=6, word_scale=0.058, update_words=False)  # type: ignore[call-arg]
     reader = READERS["attention-sum"].reader(config, Basis(torch.from_numpy(table.matrix), len(alphabet)))
     before = Checkpoint("attention-sum", reader.eval(), collator)
     after = slim(before, vectors)
@@ -137,7 +138,7 @@ def test_a_reader_that_answers_with_words_keeps_them_all(vectors, name):
     table = word_table(WORDS, vectors, width=12, seed=3)
     alphabet = Alphabet.of(table.vocabulary)
     kind = READERS[name]
-    config = kind.config(hidden=6, update_words=False)
+    config = kind.config(hidden=6, update_words=False)  # type: ignore[call-arg]
     reader = kind.reader(
         config, Basis(torch.from_numpy(table.matrix), len(alphabet), generator=torch.Generator().manual_seed(1))
     )

@@ -71,7 +71,7 @@ def test_the_command_measures_and_calibrates(box, gareader, tmp_path, monkeypatc
     assert (told["reader"], told["members"], told["about"]) == ("ensemble", ["one", "two"], "who has what")
     needed = [*box.glob("one/*"), *box.glob("two/*"), *box.glob("words/*"), *box.glob("both/*")]
     assert told["bytes"] == sum(file.stat().st_size for file in needed)
-    assert load("both").temperature != 1.0
+    assert load("both").temperature != 1.0  # type: ignore[attr-defined]
     report = json.loads(gareader("evaluate", "both", corpora["measure"], "--json")[1])
     assert told["measured"]["accuracy"] == report["accuracy"]
     assert told["measured"]["loss"] == pytest.approx(report["loss"])
@@ -107,7 +107,8 @@ def test_packing_against_words(vectors, gareader, tmp_path):
     assert json.loads(out)["bytes"] == sum(
         file.stat().st_size for name in ("two", "words") for file in (box / name).iterdir()
     )
-    assert load(box / "two").collator.row("gold") is not None  # not a word of the corpus, but of the file
+    # not a word of the corpus, but of the file
+    assert load(box / "two").collator.row("gold") is not None  # type: ignore[attr-defined]
     accuracy = json.loads(gareader("evaluate", box / "two", corpus, "--json")[1])["accuracy"]
     assert json.loads(out)["measured"]["accuracy"] == accuracy
     for words, problem in (

@@ -19,10 +19,10 @@ def test_settings_of_another_reader():
 
 def test_settings_without_what_every_reader_has():
     with pytest.raises(TypeError, match="Settings has no setting update_words"):
-        Kind.of(lambda config, basis: config, Settings)
+        Kind.of(lambda config, basis: config, Settings)  # type: ignore[arg-type, return-value]
 
 
 def test_a_reader_is_a_module():
-    kind = Kind.of(lambda config, basis: config, AoAConfig)
+    kind = Kind.of(lambda config, basis: config, AoAConfig)  # type: ignore[arg-type, return-value]
     with pytest.raises(TypeError, match=r"AoAConfig is no torch\.nn\.Module"):
         kind.reader(AoAConfig(), BASIS)

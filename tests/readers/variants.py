@@ -109,7 +109,7 @@ LEARNING: dict[str, dict[str, Any]] = {
 """Readers that learn the synthetic corpus otherwise than at the rate of 0.01 in 100 updates, and why."""
 
 VARIANTS = {
-    f"{name}: {label}": (READERS[name], replace(READERS[name].config(hidden=6, dropout=0.0), **change))
+    f"{name}: {label}": (READERS[name], replace(READERS[name].config(hidden=6, dropout=0.0), **change))  # type: ignore[call-arg]
     for name, changes in CHANGES.items()
     for label, change in changes.items()
 }

@@ -132,7 +132,7 @@ def test_the_best_settings_are_a_config_that_gives_the_same_run(whole, tmp_path)
     assert f"trial {best['trial']}.\n" in text
     settings = Experiment.from_table(load_table(folder / "best.toml"))
     assert settings.data.train == "configs/tiny/train.txt"
-    assert (settings.reader_config.hidden, settings.train.learning_rate) == tuple(best["settings"].values())
+    assert (settings.reader_config.hidden, settings.train.learning_rate) == tuple(best["settings"].values())  # type: ignore[attr-defined]
     assert (settings.train.max_epochs, settings.train.fraction) == (1, 0.5)
     code, _, _ = gareader("train", folder / "best.toml", "--out", tmp_path / "run")
     assert code == 0
