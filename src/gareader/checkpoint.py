@@ -196,9 +196,9 @@ def told(folder: Path) -> Iterator[None]:
 def _restored(folder: Path, settings: Mapping[str, Any], files: Mapping[str, Path]) -> Checkpoint:
     name = settings["reader"]
     if not is_reader(name):
-        way_out = "install the package that has it, or name its module with --import"
+        way_out = "if it is of a package, install that, or name its module with --import"
         raise CheckpointError(
-            f"{folder}: no reader is called {name!r}; {way_out}; {did_you_mean(str(name), reader_names())}"
+            f"{folder}: no reader is called {name!r}; {did_you_mean(str(name), reader_names())}; {way_out}"
         )
     known = settings["words"]
     shared = files[WORDS].parent != folder

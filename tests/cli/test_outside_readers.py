@@ -75,7 +75,7 @@ def trained_measured_and_asked(gareader, config, *options):
     question = ("--document", folder / "story.txt", "--query", "XXXXX has the drum .", "--candidates", "Ann|Ben")
     code, printed, err = gareader("answer", "--reader", f"{reader}", *question, "--json", *options)
     assert code == 0, err
-    assert {name for name, _ in json.loads(printed)["ranking"]} == {"Ann", "Ben"}
+    assert {each["answer"] for each in json.loads(printed)["ranking"]} == {"Ann", "Ben"}
     code, printed, err = gareader("serve", reader, "--check", *options)
     assert code == 0, err
     assert "ready, answering with" in printed
@@ -98,7 +98,7 @@ def test_a_module_in_the_working_folder(gareader, config, monkeypatch):
     monkeypatch.chdir(EXAMPLE)
     reader = trained_measured_and_asked(gareader, config, "--import", "bag_of_words_reader")
     monkeypatch.setattr(readers, "_outside", {})
-    with pytest.raises(CheckpointError, match=r"no reader is called 'bag-of-words'; install the package .* --import"):
+    with pytest.raises(CheckpointError, match=r"no reader is called 'bag-of-words'; known: .* --import"):
         load(reader)
 
 

@@ -148,6 +148,7 @@ def ensemble(
     measure: str | None = None,
     calibrate: str | None = None,
     about: str = "",
+    modules: Modules = (),
     as_json: Json = False,
 ) -> None:
     """Make one reader of several: it answers with the mean of their probabilities, and is used like any other.
@@ -170,6 +171,7 @@ def ensemble(
     about
         A line about what it reads, for `gareader readers`.
     """
+    import_modules(modules)
     from gareader import pretrained
     from gareader.ensembles import check_members, save
     from gareader.predictor import Ensemble, load
