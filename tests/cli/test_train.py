@@ -146,8 +146,8 @@ def test_a_full_disk(whole, tmp_path, gareader):
         ("reader.name=gated-atention", "reader.name = 'gated-atention' is not known; did you mean 'gated-attention'?"),
         ("reader.gate=multipli", "reader.gate = 'multipli' is not known; did you mean 'multiply'?"),
         ("train.seed=yes", "train.seed = 'yes' is not a whole number"),
-        ("train.seed=-1", "train.seed = -1 is out of range; use 0 or more and less than 2**32"),
-        ("train.seed=4294967296", "train.seed = 4294967296 is out of range"),
+        ("train.seed=-1", "train.seed = -1 is too small; use 0 or more and less than 4294967296"),
+        ("train.seed=4294967296", "train.seed = 4294967296 is too large"),
         ("seed=3", "--set seed=3: write it as section.key=value, for example train.seed=3"),
     ],
 )
