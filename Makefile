@@ -11,10 +11,10 @@ demo: .venv/installed
 	.venv/bin/gareader demo
 
 check: lint
-	.venv/bin/python -m pytest -n auto --dist loadfile -m "not slow"
+	.venv/bin/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m "not slow"
 
 test: lint
-	.venv/bin/python -m pytest -n auto --dist loadfile
+	.venv/bin/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 lint: .venv/installed-dev
 	.venv/bin/ruff format --check .

@@ -1,1 +1,1 @@
-"""Measurements that the project itself needs; those for users are `gareader bench`."""
+"""Measurements for the developers of gareader; those for users are `gareader bench`."""

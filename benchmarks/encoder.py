@@ -12,10 +12,10 @@ from typing import Any
 import torch
 
 from benchmarks.script import Batch, Document, Json, Repeats, start
-from gareader.benchmark.contenders import NATIVE, Size, answering, batch, reader
+from gareader.benchmark.contenders import NATIVE, Size, contender, forward_pass, random_batch
 from gareader.benchmark.measure import Times, Work, peak_memory, side_by_side
 from gareader.cli.bench import print_times, threads
-from gareader.errors import GareaderError
+from gareader.core.errors import GareaderError
 
 ENCODER = "BERT-base-size encoder"
 WINDOW = 512
@@ -23,13 +23,13 @@ WINDOW = 512
 
 @dataclass(frozen=True)
 class EncoderBenchmark:
-    """The same documents read by both."""
+    """Time and memory of our reader and of the encoder on the same documents."""
 
     documents: int
     document_words: int
     times: dict[str, Times]
     peak_memory_mb: dict[str, float]
-    """Of a process that does only this."""
+    """Peak memory of a process that does nothing else."""
     speedup_over_encoder: float
 
 
@@ -47,7 +47,7 @@ def main(*, batch: Batch = 32, document: Document = 430, repeats: Repeats = 5, a
 
 
 def bench_encoder(size: Size, repeats: int) -> EncoderBenchmark:
-    """Speed in turn in this process, memory each in its own."""
+    """Measure the times side by side in this process, and the memory of each in a process of its own."""
     works = {name: make(size) for name, make in WORKS.items()}
     times = side_by_side(works, repeats)
     imports = "from gareader.benchmark.contenders import Size; from benchmarks.encoder import WORKS"
@@ -57,12 +57,12 @@ def bench_encoder(size: Size, repeats: int) -> EncoderBenchmark:
 
 
 def native_reader(size: Size) -> Work:
-    """A batch of questions answered by our reader."""
-    return partial(answering(reader(NATIVE, size)), batch(size))
+    """A forward pass of our reader on a batch of questions."""
+    return partial(forward_pass(contender(NATIVE, size)), random_batch(size))
 
 
 def encoder_windows(size: Size) -> Work:
-    """Each document and its query in windows of 512, counted as one word piece a word: in truth there are more."""
+    """Each document and its query in windows of 512 word pieces, one per word: real text has more."""
     model = encoder()
     room = WINDOW - size.query - 3  # [CLS] query [SEP] words [SEP]
     lengths = [min(room, size.document - start) + size.query + 3 for start in range(0, size.document, room)]
@@ -77,7 +77,7 @@ def encoder_windows(size: Size) -> Work:
 
 
 def encoder() -> Any:
-    """With random weights: twelve layers of 768."""
+    """BERT-base with random weights: twelve layers of 768."""
     try:
         from transformers import BertConfig, BertModel
     except ImportError:

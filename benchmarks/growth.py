@@ -13,7 +13,7 @@ from benchmarks.script import AtLeastOne, Json, Repeats, start
 from gareader.benchmark.contenders import NATIVE, NN_GRU, PYTORCH, Size
 from gareader.benchmark.measure import cores, side_by_side
 from gareader.benchmark.reading import train
-from gareader.plots import COLOURS, check_picture, empty_figure, save
+from gareader.plots.figures import COLOURS, check_picture, empty_figure, save
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Growth:
-    """Seconds of a training step, native and by torch.nn.GRU, while one thing grows; threads are given, not chosen."""
+    """Seconds of a training step, native and on torch.nn.GRU, while one size grows, with a fixed number of threads."""
 
     grows: str
+    """A key of GROWING."""
     values: list[int]
     threads: int
     seconds: dict[str, list[float]]
@@ -70,20 +71,20 @@ def main(out: Path, *, values: AtLeastOne = 6, repeats: Repeats = 5, as_json: Js
 
 
 def growth(grows: str, values: list[int], threads: int, repeats: int) -> Growth:
-    """Let the document, the batch or the hidden size grow the rest being as usual; growing documents come in eights."""
-    taken: dict[str, list[float]] = {NATIVE: [], NN_GRU: []}
+    """Let one size grow and keep the others at their defaults; growing documents come in batches of eight."""
+    seconds: dict[str, list[float]] = {NATIVE: [], NN_GRU: []}
     for value in values:
         size = replace(Size(batch=8) if grows == "document" else Size(), **{grows: value})
         works = train(size)[0]
         works.pop(PYTORCH)
         times = side_by_side(works, repeats, dict.fromkeys(works, threads))
-        for name in taken:
-            taken[name].append(times[name].median)
-    return Growth(grows, values, threads, taken)
+        for name in seconds:
+            seconds[name].append(times[name].median)
+    return Growth(grows, values, threads, seconds)
 
 
 def growth_curves(results: Sequence[Growth]) -> "Figure":
-    """One panel for each thing that grows; a line for each contender and number of threads."""
+    """Draw one panel for each growing size, with a line for each contender and number of threads."""
     kinds = list(dict.fromkeys(result.grows for result in results))
     names = list(results[0].seconds)
     counts = sorted({result.threads for result in results})

@@ -9,7 +9,7 @@ from torch import nn
 from benchmarks.script import Batch, Busy, Document, Hidden, Json, Repeats, start
 from gareader.benchmark.contenders import GRUS, Size
 from gareader.benchmark.measure import Work
-from gareader.cli.bench import show_comparisons
+from gareader.cli.bench import show_measurements
 
 
 def main(
@@ -23,11 +23,11 @@ def main(
 ) -> None:
     """One bidirectional GRU layer, forward and backward: gareader's, torch.nn.GRU, and the machine's peak."""
     size = Size(batch=batch, document=document, hidden=hidden)
-    show_comparisons("gru", size, *layer(size), repeats=repeats, busy=busy, as_json=as_json)
+    show_measurements("gru", size, *layer(size), repeats=repeats, busy=busy, as_json=as_json)
 
 
 def layer(size: Size) -> tuple[dict[str, Work], float]:
-    """One Bi-GRU of the second hop by each contender, and its operations."""
+    """The Bi-GRU of the second hop of each contender, and its number of operations."""
     H = size.hidden
     sequence = torch.randn(size.batch, size.document, 2 * H, requires_grad=True)
     mask = torch.ones(size.batch, size.document, dtype=torch.bool)

@@ -20,12 +20,12 @@ GRU, LSTM, PEAK = "our GRU", "torch's LSTM", "matrix product"
 
 @dataclass(frozen=True)
 class Layers:
-    """A bidirectional layer of our GRU and one of torch's LSTM, forward and backward."""
+    """Times of a bidirectional layer of our GRU and of one of torch's LSTM, forward and backward."""
 
     hidden: int
     times: dict[str, Times]
     share_of_peak: dict[str, float]
-    """Operations a second of the dense products, as a share of a large matrix product's."""
+    """Operations per second of the dense products, as a share of those of a large matrix product."""
 
 
 def main(
@@ -51,7 +51,7 @@ def main(
 
 
 def bench_lstm(hidden: int, size: Size, repeats: int, inputs: int = 100, product: int = 2048) -> Layers:
-    """Both layers on the same documents of word vectors."""
+    """Measure both layers on the same documents of word vectors."""
     sequence = torch.randn(size.batch, size.document, inputs, requires_grad=True)
     mask = torch.ones(size.batch, size.document, dtype=torch.bool)
     gradient = torch.randn(size.batch, size.document, 2 * hidden)
@@ -62,7 +62,7 @@ def bench_lstm(hidden: int, size: Size, repeats: int, inputs: int = 100, product
     works = {GRU: step(BiGRU(inputs, hidden)), LSTM: step(BiLSTM(inputs, hidden)), PEAK: matrix_product(product)}
     times = side_by_side(works, repeats)
     peak = 2 * product**3 / min(times.pop(PEAK).seconds)
-    # of a gate: W x + U h, in both directions, an addition and a product each one, and twice as many backward
+    # a gate is W x + U h in both directions; an addition and a product count one each; backward has twice as many
     gate = 12 * size.batch * size.document * hidden * (inputs + hidden)
     operations = {GRU: 3 * gate, LSTM: 4 * gate}
     return Layers(hidden, times, {name: operations[name] / times[name].median / peak for name in operations})

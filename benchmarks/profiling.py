@@ -1,4 +1,4 @@
-"""Where the time of a training step goes, operation by operation.
+"""The time of each operation of a training step.
 
 Example: `python -m benchmarks.profiling --batch 2 --document 20 --steps 1`
 """
@@ -19,43 +19,43 @@ from gareader.benchmark.measure import Work, cores
 
 
 @dataclass(frozen=True)
-class Part:
-    """One operation of torch, or a pass of the kernel."""
+class Operation:
+    """One operation of torch, or a pass of a native kernel."""
 
     operation: str
+    """Its name."""
     seconds: float
-    """Each time, all calls together, without what they call in turn."""
+    """Time of all calls in one step, without the operations that they call."""
     calls: float
-    """Each time."""
+    """Number of calls in one step."""
 
 
 def main(
     *, batch: Batch = 32, document: Document = 430, hidden: Hidden = 128, steps: AtLeastOne = 5, as_json: Json = False
 ) -> None:
-    """Where the time of a training step goes, operation by operation.
+    """The time of each operation of a training step.
 
     Parameters
     ----------
     steps
-        How many are averaged.
+        How many steps are averaged.
     """
     size = contenders.Size(batch=batch, document=document, hidden=hidden)
-    step = contenders.training(contenders.reader(contenders.NATIVE, size))
-    parts = profiled(partial(step, contenders.batch(size)), steps)
+    step = contenders.training_step(contenders.contender(contenders.NATIVE, size))
+    operations = profiled(partial(step, contenders.random_batch(size)), steps)
     if as_json:
-        for part in parts:
-            print(json.dumps(asdict(part)))
+        for each in operations:
+            print(json.dumps(asdict(each)))
         return
-    whole = sum(part.seconds for part in parts)
-    for part in parts[:12]:
-        print(
-            f"{part.operation:<32.32} {1e3 * part.seconds:8.1f} ms {part.seconds / whole:6.1%} {part.calls:8.0f} calls"
-        )
-    print(f"{'all':<32} {1e3 * whole:8.1f} ms")
+    total = sum(each.seconds for each in operations)
+    for each in operations[:12]:
+        share = each.seconds / total
+        print(f"{each.operation:<32.32} {1e3 * each.seconds:8.1f} ms {share:6.1%} {each.calls:8.0f} calls")
+    print(f"{'all':<32} {1e3 * total:8.1f} ms")
 
 
-def profiled(work: Work, repeats: int) -> list[Part]:
-    """The parts of some work on all cores, the longest first; it is run once before."""
+def profiled(work: Work, repeats: int) -> list[Operation]:
+    """The operations of some work on all cores, the longest first, after a warm-up call."""
     before = torch.get_num_threads()
     torch.set_num_threads(cores())
     try:
@@ -66,20 +66,20 @@ def profiled(work: Work, repeats: int) -> list[Part]:
     finally:
         torch.set_num_threads(before)
     events = sorted(result.key_averages(), key=lambda event: -event.self_cpu_time_total)
-    return [Part(event.key, event.self_cpu_time_total / 1e6 / repeats, event.count / repeats) for event in events]
+    return [Operation(event.key, event.self_cpu_time_total / 1e6 / repeats, event.count / repeats) for event in events]
 
 
 @contextmanager
 def silence() -> Iterator[None]:
-    """Nothing goes to stderr: torch's profiler tells there, from C++, that it starts and stops."""
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
+    """Suppress stderr: torch's profiler logs there, from C++, that it starts and stops."""
+    stderr, null = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 2)
     try:
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
+        os.dup2(stderr, 2)
+        os.close(stderr)
+        os.close(null)
 
 
 if __name__ == "__main__":

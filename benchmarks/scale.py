@@ -1,4 +1,4 @@
-"""A training step by one process and by two, with one thread and with all; what follows for many machines.
+"""A training step by one process and by two, with one thread and with all; and an estimate for many machines.
 
 Example: `python -m benchmarks.scale --document 20 --updates 1 --repeats 1`
 """
@@ -13,55 +13,56 @@ from itertools import chain
 from statistics import median
 
 from benchmarks.script import AtLeastOne, Document, Json, Repeats, start
-from gareader.benchmark.contenders import NATIVE, Size, reader
+from gareader.benchmark.contenders import NATIVE, Size, contender
 from gareader.benchmark.measure import cores
-from gareader.errors import GareaderError
+from gareader.core.errors import GareaderError
 
 QUESTIONS = 32
-"""Of a step, by all processes together."""
-PARTS = (32, 16, 8, 4, 2, 1)
-"""Questions of one machine's part, as there are more machines."""
+"""Questions of a step, all processes together."""
+PER_MACHINE = (32, 16, 8, 4, 2, 1)
+"""Questions of a step on one of 1, 2, 4, … machines."""
 GIGABITS = (1, 10)
 LATENCY = 50e-6
-"""Seconds that a message takes beside its bytes."""
+"""Seconds of latency of a message."""
 
 
 @dataclass(frozen=True)
 class Setup:
-    """So many processes with so many threads each."""
+    """Times of training steps with a number of processes and of threads per process."""
 
     processes: int
     threads: int
     questions: int
-    """By all processes together."""
+    """Questions of a step, all processes together."""
     seconds: list[float]
-    """Of a step, again and again."""
+    """Duration of each step."""
     waiting: float
     """Share of the time in which a process waits for the others."""
 
     @property
     def median(self) -> float:
-        """The middle one."""
+        """The median duration."""
         return median(self.seconds)
 
 
 @dataclass(frozen=True)
 class ScalingBenchmark:
-    """What was measured, all in one run."""
+    """The measurements of one run."""
 
     setups: list[Setup]
     part_seconds: dict[int, float]
-    """Of a step with a part of the questions, by one process with all cores."""
+    """Duration of a step of one process with all cores, by the number of questions."""
     weights: int
+    """Number of trained weights."""
 
 
 def main(*, document: Document = 430, updates: AtLeastOne = 5, repeats: Repeats = 3, as_json: Json = False) -> None:
-    """A training step by one process and by two, with one thread and with all; what follows for many machines.
+    """A training step by one process and by two, with one thread and with all; and an estimate for many machines.
 
     Parameters
     ----------
     updates
-        Steps of each process in each round, beside one to warm up.
+        Steps of each process in each round, after a warm-up step.
     """
     result = bench_scaling(document, updates, repeats)
     if as_json:
@@ -71,38 +72,38 @@ def main(*, document: Document = 430, updates: AtLeastOne = 5, repeats: Repeats 
 
 
 def bench_scaling(document: int, updates: int, repeats: int) -> ScalingBenchmark:
-    """One and two processes with one and two threads, in turn, and smaller parts."""
+    """Measure one and two processes with one thread and with all, in turn, and smaller batches."""
     works = [(threads, QUESTIONS) for threads in sorted({1, cores()})]
-    smaller = [(cores(), part) for part in PARTS[1:]]
+    smaller = [(cores(), questions) for questions in PER_MACHINE[1:]]
     rounds = [
-        [*measured(1, [*works, *smaller], document, updates), *measured(2, works, document, updates)]
+        [*bench_steps(1, [*works, *smaller], document, updates), *bench_steps(2, works, document, updates)]
         for _ in range(repeats)
     ]
     every = [
         replace(
-            some[0],
-            seconds=[second for each in some for second in each.seconds],
-            waiting=median(each.waiting for each in some),
+            same[0],
+            seconds=[second for each in same for second in each.seconds],
+            waiting=median(each.waiting for each in same),
         )
-        for some in zip(*rounds, strict=True)
+        for same in zip(*rounds, strict=True)
     ]
     setups = [setup for setup in every if setup.questions == QUESTIONS]
     parts = {setup.questions: setup.median for setup in every if (setup.processes, setup.threads) == (1, cores())}
-    weights = sum(weight.numel() for weight in reader(NATIVE, Size()).parameters() if weight.requires_grad)
+    weights = sum(weight.numel() for weight in contender(NATIVE, Size()).parameters() if weight.requires_grad)
     return ScalingBenchmark(setups, parts, weights)
 
 
 def exchange_seconds(machines: int, weights: int, gigabits: float) -> float:
-    """Of the gradients' way round a ring: each machine sends 2 (n − 1) / n of them, in 2 (n − 1) messages."""
+    """Estimated seconds of a ring all-reduce: a machine sends 2 (n − 1) / n of the gradients in 2 (n − 1) messages."""
     share = 2 * (machines - 1) / machines
     return share * 4 * weights * 8 / (gigabits * 1e9) + 2 * (machines - 1) * LATENCY
 
 
-def measured(processes: int, works: Sequence[tuple[int, int]], document: int, updates: int) -> list[Setup]:
-    """Steps by processes of their own, for each number of threads and of questions."""
-    together = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
-    work = ["-m", "benchmarks.scale_steps", *map(str, (document, updates, *chain(*works)))]
-    command = [sys.executable, *(together if processes > 1 else []), *work]
+def bench_steps(processes: int, works: Sequence[tuple[int, int]], document: int, updates: int) -> list[Setup]:
+    """Measure steps in processes of their own, for each number of threads and of questions."""
+    torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
+    script = ["-m", "benchmarks.scale_steps", *map(str, (document, updates, *chain(*works)))]
+    command = [sys.executable, *(torchrun if processes > 1 else []), *script]
     environment = {**os.environ, "OMP_NUM_THREADS": str(cores())}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)  # noqa: S603
     if done.returncode:
@@ -112,7 +113,7 @@ def measured(processes: int, works: Sequence[tuple[int, int]], document: int, up
 
 
 def show_scaling(result: ScalingBenchmark) -> None:
-    """Measurements, then the model's tables."""
+    """Print the measurements, then the table of the estimate."""
     alone = result.setups[0].median
     for setup in result.setups:
         low, high = min(setup.seconds), max(setup.seconds)
@@ -122,7 +123,7 @@ def show_scaling(result: ScalingBenchmark) -> None:
             f"waiting {setup.waiting:.1%}"
         )
     megabytes = 4 * result.weights / 1e6
-    print(f"\nModel: {result.weights:,} weights, {megabytes:.1f} MB of gradients round a ring; questions a second")
+    print(f"\nEstimate: {result.weights:,} weights, {megabytes:.1f} MB of gradients round a ring; questions a second")
     print(
         f"{'machines':>8}"
         + "".join(f"{f'{kind}, {g} Gbit/s':>26}" for g in GIGABITS for kind in ("batch 32", "32 each"))

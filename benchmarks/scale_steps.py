@@ -1,4 +1,4 @@
-"""What each process of benchmarks/scale.py does: training steps with given numbers of threads and of questions.
+"""Training steps of one process of benchmarks/scale.py, with given numbers of threads and of questions.
 
 Example: `torchrun --standalone --nproc-per-node 2 -m benchmarks.scale_steps 20 1 1 32`: documents of 20 words, one step
 with one thread and 32 questions
@@ -11,32 +11,33 @@ from time import perf_counter
 
 import torch
 
-from gareader.benchmark.contenders import NATIVE, Size, batch, reader
-from gareader.distributed import joined
-from gareader.engine import Engine
+from gareader.benchmark.contenders import NATIVE, Size, contender, random_batch
+from gareader.core.distributed import joined
 from gareader.readers import READERS
-from gareader.recipe import TrainConfig
+from gareader.training.engine import Engine
+from gareader.training.recipe import clip_gradients, new_optimiser
+from gareader.training.settings import TrainConfig
 
 
 def main(document: int, updates: int, *works: int) -> None:
-    """Take the steps; the first of the processes tells how long they took."""
+    """Make the steps; rank 0 prints their durations."""
     with joined() as group:
-        model = reader(NATIVE, Size()).train()
-        engine = Engine(READERS["gated-attention"], model, TrainConfig(), group)
-        weights = {name: weight for name, weight in model.named_parameters() if weight.requires_grad}
-        optimiser = engine.config.optimiser_of(weights)
+        reader = contender(NATIVE, Size()).train()
+        engine = Engine(READERS["gated-attention"], reader, TrainConfig(), group)
+        weights = {name: weight for name, weight in reader.named_parameters() if weight.requires_grad}
+        optimiser = new_optimiser(engine.config, weights)
         for threads, questions in zip(works[::2], works[1::2], strict=True):
             torch.set_num_threads(threads)
-            mine = batch(Size(batch=max(1, questions // group.size), document=document))
+            batch = random_batch(Size(batch=max(1, questions // group.size), document=document))
             seconds, waiting = [], []
             for step in range(updates + 1):
-                began = perf_counter()
+                start = perf_counter()
                 optimiser.zero_grad()
-                seen = engine.gradients([mine], questions, step)
-                engine.config.clipped(weights)
+                measured = engine.gradients([batch], questions, step)
+                clip_gradients(engine.config, weights)
                 optimiser.step()
-                seconds.append(perf_counter() - began)
-                waiting.append(seen.waiting)
+                seconds.append(perf_counter() - start)
+                waiting.append(measured.waiting)
             if group.first:  # the first step warms up
                 print(json.dumps({"seconds": seconds[1:], "waiting": median(waiting[1:])}))
 

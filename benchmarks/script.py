@@ -1,4 +1,4 @@
-"""What all scripts of this folder share: how one is started, and the options they have in common."""
+"""The start of a script of this folder, and the options that the scripts have in common."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -7,13 +7,13 @@ from cyclopts import App, CycloptsError
 
 from gareader.cli.app import Json
 from gareader.cli.bench import AtLeastOne, Batch, Busy, Document, Hidden, Repeats
-from gareader.errors import GareaderError
+from gareader.core.errors import GareaderError
 
 __all__ = ["AtLeastOne", "Batch", "Busy", "Document", "Hidden", "Json", "Repeats", "start"]
 
 
 def start(main: Callable[..., None], arguments: Sequence[str] | None = None) -> None:
-    """Run a script with the arguments of its command; as `gareader` it exits with 1 for an error, 2 for usage."""
+    """Run a script with its command-line arguments; exit with 1 after an error, 2 after wrong usage."""
     script = App(help_format="markdown")
     script.default(main)
     try:

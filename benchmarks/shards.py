@@ -1,6 +1,6 @@
-"""A corpus of any size, made from a small one by repeating and permuting it: opened, shuffled and read.
+"""Opening, shuffling and reading a corpus of any size, which is made by repeating a small one.
 
-Example: `python -m benchmarks.shards tests/data/cbt.txt --questions 1000 --read 320 --out shards`
+Example: `python -m benchmarks.shards tests/samples/cbt.txt --questions 1000 --read 320 --out shards`
 """
 
 import json
@@ -15,49 +15,49 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.script import AtLeastOne, Json, start
-from gareader.batching import length_batches
-from gareader.errors import GareaderError
-from gareader.store import PreparedCorpus, is_prepared, prepare_corpus
-from gareader.whole import whole_folder
+from gareader.core.errors import GareaderError
+from gareader.core.whole import whole_folder
+from gareader.data.store import PreparedCorpus, is_prepared, prepare_corpus
+from gareader.nn.batching import length_batches
 
 BATCH = 32
 
 
 @dataclass(frozen=True)
 class ShardsBenchmark:
-    """What a process that trains on the corpus has to wait for, and its memory."""
+    """Times that a training process waits for its corpus, and its memory."""
 
     questions: int
     shards: int
     gigabytes: float
-    """On disk."""
+    """Size on disk."""
     open_seconds: float
     choose_seconds: float
-    """To look which answers are in their documents: everything is read once."""
+    """Time to find the answerable questions, for which the whole corpus is read once."""
     shuffle_seconds: float
-    """To draw the order of an epoch."""
+    """Time to draw the order of an epoch."""
     read: int
-    """Questions read in that order."""
+    """Number of questions read in that order."""
     questions_per_second: float
     peak_memory_mb: float
-    """The largest resident memory, mapped pages of the corpus included."""
+    """Peak resident memory, with the mapped pages of the corpus."""
     peak_own_memory_mb: float
-    """Without mapped pages."""
+    """Peak memory without mapped pages."""
 
 
 def main(
     corpus: Path, *, questions: AtLeastOne = 10_000_000, out: Path, read: AtLeastOne = 100_000, as_json: Json = False
 ) -> None:
-    """A corpus of many shards: opened, shuffled and read in that order, and the memory it takes.
+    """Time of opening, shuffling and reading a corpus of many shards, and its memory.
 
     Parameters
     ----------
     corpus
         Questions to repeat, each time in another order.
     questions
-        How many there shall be in all; ten million of the Children's Book Test take 20 GB.
+        How many questions the shards have in all; ten million of the Children's Book Test take 20 GB.
     out
-        The folder of the shards; measured again without being made again if it is there.
+        The folder of the shards; an existing one is measured as it is.
     read
         How many questions to read.
     """
@@ -80,7 +80,7 @@ def main(
 
 
 def repeat(source: Path, questions: int, folder: Path) -> None:
-    """A folder of shards, each the source in another order, until there are so many questions."""
+    """Write a folder of shards with that many questions, each shard the source in another order."""
     if source.is_dir():
         raise GareaderError(f"{source}: this is a folder of shards; name one of them, or the corpus itself")
     with pa.memory_map(str(source)) as file:
@@ -95,7 +95,7 @@ def repeat(source: Path, questions: int, folder: Path) -> None:
 
 def bench_shards(folder: Path, read: int) -> ShardsBenchmark:
     """Measure in a process of its own."""
-    program = f"from benchmarks.shards import tell; tell({str(folder)!r}, {read})"
+    program = f"from benchmarks.shards import print_times; print_times({str(folder)!r}, {read})"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)  # noqa: S603
     if done.returncode:
         raise GareaderError(f"the process that was to be measured ended with an error: {done.stderr[-1000:]}")
@@ -103,16 +103,16 @@ def bench_shards(folder: Path, read: int) -> ShardsBenchmark:
     return ShardsBenchmark(shards=len(list(folder.iterdir())), gigabytes=size / 1e9, **json.loads(done.stdout))
 
 
-def tell(folder: str, read: int) -> None:
-    """What that process does."""
-    watch = [perf_counter()]
+def print_times(folder: str, read: int) -> None:
+    """Open, shuffle and read the shards; print times and memory as JSON."""
+    laps = [perf_counter()]
     own = 0.0
 
     def lap() -> float:
         nonlocal own
         own = max(own, memory("RssAnon"))
-        watch.append(perf_counter())
-        return watch[-1] - watch[-2]
+        laps.append(perf_counter())
+        return laps[-1] - laps[-2]
 
     corpus = PreparedCorpus.open(folder)
     opening = lap()
@@ -126,7 +126,7 @@ def tell(folder: str, read: int) -> None:
         if words < len(batch):
             raise ValueError("a document is empty")
     reading = lap()
-    found = {
+    result = {
         "questions": len(corpus),
         "open_seconds": opening,
         "choose_seconds": choosing,
@@ -136,11 +136,11 @@ def tell(folder: str, read: int) -> None:
         "peak_memory_mb": memory("VmHWM"),
         "peak_own_memory_mb": own,
     }
-    print(json.dumps(found))
+    print(json.dumps(result))
 
 
 def memory(kind: str) -> float:
-    """In MB, as the system counts it."""
+    """The memory of that kind in MB, from /proc."""
     status = Path("/proc/self/status").read_text()
     return int(status.partition(f"{kind}:")[2].split()[0]) / 1024
 

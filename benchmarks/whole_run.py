@@ -1,4 +1,4 @@
-"""All of `gareader train` (data, batches, metrics, states), beside the bare training step on the same batches.
+"""The whole of `gareader train` (data, batches, metrics, checkpoints), beside the bare steps on the same batches.
 
 Example: `python -m benchmarks.whole_run configs/tiny.toml --updates 2 --repeats 2`
 """
@@ -15,30 +15,31 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from benchmarks.script import AtLeastOne, Json, Repeats, start
-from gareader.batching import Batch, length_batches
 from gareader.benchmark.measure import seconds
 from gareader.cli.bench import print_times
-from gareader.config import load_table, override
-from gareader.errors import GareaderError
-from gareader.experiment import Experiment
-from gareader.training import Run, on_threads
+from gareader.core.config import load_table, override
+from gareader.core.errors import GareaderError
+from gareader.nn.batching import Batch, length_batches
+from gareader.training.experiment import Experiment
+from gareader.training.recipe import clip_gradients, new_optimiser
+from gareader.training.run import Run, on_threads
 
 
 @dataclass(frozen=True)
 class RunBenchmark:
-    """Seconds for the same number of updates, again and again."""
+    """Durations of the same number of updates, repeated."""
 
     updates: int
     batch_size: int
     whole_seconds: list[float]
-    """`gareader train` from file to state: batches read and made, updates, metrics, states saved."""
+    """Durations of `gareader train` from file to checkpoint: batches, updates, metrics, checkpoints."""
     bare_seconds: list[float]
-    """Forward, backward, clipping and the optimiser's step on batches made beforehand."""
+    """Durations of forward, backward, clipping and the optimiser's step on prepared batches."""
     validation_seconds: float
-    """One validation."""
+    """Duration of one validation."""
     validate_every: int
     share_of_bare_step: float
-    """The whole run's speed, validations included, as a share of the bare step's."""
+    """The speed of the whole run, validations included, as a share of the speed of the bare step."""
 
 
 def main(
@@ -49,14 +50,14 @@ def main(
     assignments: Annotated[tuple[str, ...], Parameter(name="--set", negative=())] = (),
     as_json: Json = False,
 ) -> None:
-    """All of `gareader train` (data, batches, metrics, states), beside the bare training step on the same batches.
+    """The whole of `gareader train` (data, batches, metrics, checkpoints), beside the bare steps on the same batches.
 
     Parameters
     ----------
     config
         The settings of a run.
     updates
-        How many in each measurement.
+        How many updates in each measurement.
     assignments
         section.key=value, to change one setting, or section.key= for its default; may be given several times.
     """
@@ -73,7 +74,7 @@ def main(
 
 
 def bench_run(experiment: Experiment, updates: int, repeats: int) -> RunBenchmark:
-    """Train for some updates, then do the bare steps on the same batches, and so on."""
+    """Measure, in turn, some updates of the run and the bare steps on the same batches."""
     with TemporaryDirectory() as folder:
         run = experiment.run(Path(folder, "run"))
         config = experiment.train
@@ -84,8 +85,8 @@ def bench_run(experiment: Experiment, updates: int, repeats: int) -> RunBenchmar
         whole, bare = [], []
         for number in range(1, repeats + 1):
             whole.append(seconds(partial(run.train, partial(reached, run, number * updates))))
-            chosen = order[(number - 1) * updates : number * updates]
-            batches = [run.checkpoint.collator([run.training[int(i)] for i in members]) for members in chosen]
+            round_ = order[(number - 1) * updates : number * updates]
+            batches = [run.model.collator([run.training[int(i)] for i in members]) for members in round_]
             with on_threads(config.threads):
                 bare.append(sum(seconds(partial(step, batch.to(run.engine.device))) for batch in batches))
         validation = seconds(run.validate)
@@ -95,21 +96,21 @@ def bench_run(experiment: Experiment, updates: int, repeats: int) -> RunBenchmar
 
 
 def bare_step(run: Run) -> Callable[[Batch], None]:
-    """Forward, loss, backward, clipping and a step of an optimiser of its own, and nothing else."""
-    optimiser = run.config.optimiser_of(run.weights)
+    """A function that makes one update and nothing else: forward, loss, backward, clipping and the optimiser's step."""
+    optimiser = new_optimiser(run.config, run.weights)
 
     def step(batch: Batch) -> None:
         run.reader.train()
         optimiser.zero_grad()
         run.engine.kind.loss(run.reader(batch), batch).backward()  # type: ignore[no-untyped-call]
-        run.config.clipped(run.weights)
+        clip_gradients(run.config, run.weights)
         optimiser.step()
 
     return step
 
 
 def reached(run: Run, step: int) -> bool:
-    """Whether so many updates are done."""
+    """Whether the run has made that many updates."""
     return run.position.step >= step
 
 

@@ -1,4 +1,4 @@
-/* Gated attention, forward and backward: the C interface, and who does what. */
+/* Gated attention, forward and backward: the C interface and the division into tasks. */
 #include "attention.h"
 
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include "pool.h"
 
 enum {
-    PARTS = 16 /* a batch makes at least so many tasks, however few its documents are */
+    PARTS = 16 /* least number of tasks of a batch, also of a batch with few documents */
 };
 
 typedef struct {

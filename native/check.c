@@ -1,4 +1,4 @@
-/* Checks the kernels without Python: what `make sanitize` builds and runs. */
+/* Checks of the kernels without Python; `make sanitize` builds and runs them. */
 #include "check.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ void *array(n_t count, size_t size) {
 float *floats(n_t count) { return array(count, sizeof(float)); }
 double *doubles(n_t count) { return array(count, sizeof(double)); }
 
-#ifdef EXACT_WORKSPACE /* in place of memory.c, which rounds up to large pages and keeps what was there */
+#ifdef EXACT_WORKSPACE /* replaces memory.c, which rounds up to large pages and keeps old contents */
 float *workspace_take(int64_t count) { return floats(count); }
 void workspace_give_back(float *workspace) { free(workspace); }
 #endif
@@ -46,7 +46,7 @@ double largest_error(const float *found, const double *exact, n_t count) {
     double worst = 0.0;
     for (n_t i = 0; i < count; i++) {
         const double error = fabs(found[i] - exact[i]);
-        if (!isnan(worst) && !(error <= worst)) worst = error; /* NaN is worst of all, and stays */
+        if (!isnan(worst) && !(error <= worst)) worst = error; /* NaN counts as the largest error */
     }
     return worst;
 }

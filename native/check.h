@@ -1,4 +1,4 @@
-/* What the checks of the kernels share. */
+/* Functions that the checks of both kernels use. */
 #ifndef GAREADER_CHECK_H
 #define GAREADER_CHECK_H
 
@@ -7,7 +7,8 @@
 
 typedef int64_t n_t;
 
-/* Arrays of exactly their size, so that the sanitizer sees a step beyond; NaN, so that what was never written shows. */
+/* Arrays of the exact size, so that the sanitizer reports an access beyond the end; filled with NaN, so that values
+   that were never written show. */
 void *array(n_t count, size_t size);
 float *floats(n_t count);
 double *doubles(n_t count);
@@ -18,7 +19,7 @@ double normal(void);  /* mean 0, deviation 1 */
 int same_floats(const float *a, const float *b, n_t count);
 double largest_error(const float *found, const double *exact, n_t count);
 
-/* Counts a check, and says whether it was good. */
+/* Count a check; return whether it passed. */
 int count_check(int good);
 
 void check_gru(void);

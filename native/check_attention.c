@@ -16,7 +16,7 @@ typedef struct {
     gate_shape shape;
     n_t size[PARAMETERS], alpha_size;
     float *parameter[PARAMETERS], *d_out;
-    double *exact[PARAMETERS]; /* the same numbers */
+    double *exact[PARAMETERS]; /* the values in double precision */
     uint8_t *mask;
     int16_t *draws; /* or null */
 } case_t;
@@ -66,7 +66,7 @@ static void plain_forward(const case_t *c, double *const parameter[PARAMETERS], 
     }
 }
 
-/* How fast Σ d_out ⊙ out grows as one parameter goes along a direction. */
+/* The derivative of Σ d_out ⊙ out along a direction of one parameter. */
 static double plain_slope(const case_t *c, int p, const double *direction) {
     const double step = 1e-5;
     double *out = doubles(c->size[DOCUMENT]), *alpha = doubles(c->alpha_size), *moved = doubles(c->size[p]);

@@ -25,7 +25,7 @@ typedef struct {
     gru_shape shape;
     n_t size[PARAMETERS], out_size, tokens;
     float *parameter[PARAMETERS], *d_out;
-    double *exact[PARAMETERS]; /* the same numbers */
+    double *exact[PARAMETERS]; /* the values in double precision */
     int64_t *words;            /* or null */
     uint8_t *mask;
     n_t mask_kind;
@@ -77,7 +77,7 @@ static double recurrent(const double *u, const double *h, n_t hidden, n_t j) {
     return sum;
 }
 
-/* One token: h becomes the next state; `a` has room for W x + b. */
+/* One step: h becomes the next state; `a` is scratch for W x + b. */
 static void plain_step(const case_t *c, const double *x, const double *w, const double *u, const double *bias,
                        double *h, double *a) {
     const n_t inputs = c->shape.inputs, hidden = c->shape.hidden;
@@ -121,7 +121,7 @@ static void plain_forward(const case_t *c, double *const parameter[PARAMETERS], 
     free(h), free(a);
 }
 
-/* How fast Σ d_out ⊙ out grows as one parameter goes along a direction. */
+/* The derivative of Σ d_out ⊙ out along a direction of one parameter. */
 static double plain_slope(const case_t *c, int p, const double *direction) {
     const double step = 1e-5;
     double *out = doubles(c->out_size), *moved = doubles(c->size[p]), slope = 0.0;
@@ -164,7 +164,7 @@ static void free_result(result_t *result) {
     for (int p = 0; p < PARAMETERS; p++) free(result->gradient[p]);
 }
 
-/* Bit for bit; a gradient that one of them lacks is not compared. */
+/* Compare bit for bit; a gradient that is null in one of them is not compared. */
 static int same_results(const case_t *c, const result_t *a, const result_t *b) {
     int same = a->failed == b->failed && same_floats(a->out, b->out, c->out_size);
     for (int p = 0; p < PARAMETERS; p++) {
@@ -221,7 +221,7 @@ static void check_case(const case_t *c) {
     for (int p = 0; p < PARAMETERS; p++) free(direction[p]);
 }
 
-/* Words and instruction sets that are not there. */
+/* Words and instruction sets that do not exist. */
 static void check_errors(const case_t *c) {
     const n_t last = c->tokens - 1, word = c->words[last];
     const int64_t wrong[] = {-1, c->shape.rows, INT64_MAX, INT64_MIN};
@@ -251,7 +251,7 @@ static void *call_often(void *context) {
     return NULL;
 }
 
-/* Two threads call at the same time, before anything else did: memory and threads are got there and then. */
+/* Two threads make the first calls at the same time, so that both allocate memory and start threads. */
 static void check_callers(const case_t *a, const case_t *b) {
     pthread_barrier_t start;
     pthread_barrier_init(&start, NULL, TWO);
@@ -274,9 +274,9 @@ static void check_callers(const case_t *a, const case_t *b) {
     }
 }
 
-/* A child of this process has none of its threads, and must get along. */
+/* A forked child has none of the threads of its parent; the kernel must work there. */
 static void check_fork(const case_t *c) {
-#ifndef __SANITIZE_THREAD__ /* which lets no child of a process with threads start any */
+#ifndef __SANITIZE_THREAD__ /* it forbids threads in a child of a process with threads */
     result_t before = run(c, 0, 3, 1);
     const pid_t child = fork();
     if (child == 0) {
@@ -298,8 +298,8 @@ static const gru_shape SHAPES[] = {
     {.batch = 2, .steps = 3, .inputs = 5, .hidden = 4, .rows = 9},
     {.batch = 7, .steps = 12, .inputs = 33, .hidden = 31, .rows = 40},
     {.batch = 8, .steps = 5, .inputs = 16, .hidden = 32, .rows = 20},
-    {.batch = 9, .steps = 90, .inputs = 7, .hidden = 6, .rows = 70},    /* more than one stretch of steps */
-    {.batch = 1, .steps = 270, .inputs = 3, .hidden = 5, .rows = 30},   /* likewise, for a single row */
+    {.batch = 9, .steps = 90, .inputs = 7, .hidden = 6, .rows = 70},    /* several blocks of steps */
+    {.batch = 1, .steps = 270, .inputs = 3, .hidden = 5, .rows = 30},   /* several blocks of steps of one row */
     {.batch = 3, .steps = 3, .inputs = 330, .hidden = 8, .rows = 5},    /* more than BLOCK_DEPTH */
     {.batch = 41, .steps = 2, .inputs = 130, .hidden = 7, .rows = 300}, /* BLOCK_WEIGHTS, BLOCK_TOKENS, SUMMED_ROWS */
     {.batch = 5, .steps = 3, .inputs = 9, .hidden = 65, .rows = 4},

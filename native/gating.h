@@ -1,6 +1,6 @@
-/* Gated attention, forward and backward; a part of simd.h, which says what is defined here. */
+/* Gated attention, forward and backward; a part of simd.h, which lists the macros that are used here. */
 
-/* e to the power x, for x up to 0: 2^n times a polynomial of the rest, off by at most 2e-7 of itself. */
+/* e to the power x, for x ≤ 0: 2^n times a polynomial of the remainder, with a relative error of at most 2e-7. */
 INLINE V NAME(exp)(V x) {
     const VI tiny = x < -87.0f;
     x = NAME(choose)(tiny, (V){0}, x);
@@ -21,7 +21,7 @@ INLINE float NAME(sum)(V x) {
     return sum;
 }
 
-/* A query as the products read it: its transpose, the query itself, and −∞ for the words that are not there. */
+/* A packed query: its transpose, the query itself, and a bias of −∞ for masked words. */
 typedef struct {
     float *transposed; /* panels of (width, columns) */
     float *rows;       /* panels of (asked, wide) */
@@ -29,7 +29,7 @@ typedef struct {
     n_t wide;          /* width, rounded up to LANES */
 } NAME(query);
 
-/* Rows of `width` floats, `row` apart, as panels; what they lack to whole panels is zero. */
+/* Pack rows of `width` floats, `row` apart, into panels; incomplete panels are padded with zeros. */
 static void NAME(pack_rows)(float *to, const float *from, n_t row, n_t rows, n_t width) {
     for (n_t j = 0; j < width; j += PANEL) {
         const n_t real = least(PANEL, width - j);
@@ -72,13 +72,13 @@ static void NAME(softmax)(float *row, n_t columns) {
     for (n_t j = 0; j < columns; j += VECTOR) store(row + j, load(row + j) * share);
 }
 
-/* α Q of some tokens: what each of them sees of the query. */
+/* The query vectors q̃ = α Q of some tokens. */
 static void NAME(views)(const gated_t *g, const NAME(query) * q, const float *alpha, n_t tokens, float *view) {
     NAME(product)(tokens, alpha, g->columns, q->rows, g->asked * PANEL, g->asked, view, q->wide, q->wide,
                   (const float *)0, 0);
 }
 
-/* What the numbers behind the gate are multiplied with: zero where they are dropped. */
+/* The dropout factors of the gated numbers: zero where they are dropped. */
 INLINE V NAME(kept)(const gated_t *g, n_t at) {
     typedef int16_t draws __attribute__((vector_size(VECTOR * 2), aligned(2), may_alias));
     if (!g->draws) return (V){0} + 1.0f;
@@ -100,7 +100,7 @@ static void NAME(gate_token)(const gated_t *g, n_t token, const float *seen) {
     for (; j < g->width; j++) g->out[at + j] = g->document[at + j] * seen[j] * NAME(kept_one)(g, at + j);
 }
 
-/* The gradient of a token's state behind the gate, and in place of what it saw the gradient of that. */
+/* The gradient of a token's state through the gate; the gradient of its query vector overwrites `seen`. */
 static void NAME(gate_token_gradient)(const gated_t *g, n_t token, float *seen) {
     const n_t at = token * g->width;
     n_t j = 0;
@@ -131,7 +131,7 @@ static void NAME(gate)(const gated_t *g, n_t document, n_t first, n_t end, float
     }
 }
 
-/* The query's gradient += Aᵀ B over some tokens: A (tokens, columns), B (tokens, width), which is packed first. */
+/* Add Aᵀ B over some tokens to the query's gradient: A (tokens, columns), B (tokens, width), packed here. */
 static void NAME(add_to_query)(const gated_t *g, n_t tokens, const float *a, const float *b, n_t b_row, float *packed,
                                float *d_query, n_t wide) {
     NAME(pack_rows)(packed, b, b_row, tokens, g->width);
@@ -152,7 +152,7 @@ static void NAME(gate_gradient)(const gated_t *g, n_t document, float *scratch) 
         NAME(product)(some, view, q.wide, q.transposed, g->width * PANEL, g->width, d_alpha, g->columns, g->columns,
                       (const float *)0, 0);
         NAME(add_to_query)(g, some, alpha, view, q.wide, packed, d_query, q.wide);
-        for (n_t i = 0; i < some; i++) { /* the gradient of the softmax's input, in place */
+        for (n_t i = 0; i < some; i++) { /* gradient of the logits, in place */
             const float *a = alpha + i * g->columns;
             float *da = d_alpha + i * g->columns;
             V sums = {0};

@@ -1,4 +1,4 @@
-/* A bidirectional GRU over a batch of sequences, forward and backward: the C interface, and who does what. */
+/* A bidirectional GRU over a batch of sequences, forward and backward: the C interface and the division into tasks. */
 #include "gru.h"
 
 #include <stddef.h>
@@ -10,10 +10,10 @@
 /* ---- tasks ---- */
 
 enum {
-    SLICES = 8,      /* a batch is cut into at least so many slices, if they have */
-    SLICE_ROWS = 4,  /* at least so many rows */
-    MOST_GROUPS = 8, /* of slices, each with weight gradients of its own, added up at the end */
-    SUMMED_ROWS = 64 /* of the table's gradient that one task sums up */
+    SLICES = 8,      /* least number of slices of a batch, if each has */
+    SLICE_ROWS = 4,  /* at least this many rows */
+    MOST_GROUPS = 8, /* groups of slices; each has its own weight gradients, which are summed at the end */
+    SUMMED_ROWS = 64 /* rows of the table's gradient in one task */
 };
 
 typedef struct {
@@ -21,11 +21,11 @@ typedef struct {
     const kernels_t *kernels;
     const float *w, *u, *bias;
     n_t w_panels, u_panels;   /* of one direction */
-    n_t slices, groups;       /* of the batch: rows that one call of a kernel takes; slices that one task takes */
+    n_t slices, groups;       /* a slice is the rows of one kernel call, a group the slices of one task */
     float *d_weights;         /* (groups, 2, inputs + hidden + 1, 3 width) */
     float *d_w, *d_u, *d_bias;
     float *d_table;           /* with words: (2, rows, 3 width) */
-    int64_t *uses, *first_use; /* with words: all tokens, sorted by word; where those of each word begin (rows + 1) */
+    int64_t *uses, *first_use; /* with words: all tokens sorted by word, and the first one of each word (rows + 1) */
     float *scratch;
     n_t scratch_size; /* of one worker */
 } job_t;
@@ -93,7 +93,7 @@ static void fill_table_task(void *context, long task, long worker) {
     job->kernels->fill_table(&job->g, task * BLOCK_TOKENS, least((task + 1) * BLOCK_TOKENS, job->g.rows));
 }
 
-/* The gradient of a word's row of the table: the sum over its uses, in their order. */
+/* The gradient of a word's row of the table: the sum over its occurrences, in their order. */
 static void sum_table_task(void *context, long task, long worker) {
     const job_t *job = context;
     const gru_t *g = &job->g;
@@ -119,7 +119,7 @@ static void table_weights_task(void *context, long task, long worker) {
     }
 }
 
-/* One row of the weight gradients: the sum over the groups, without what pads `hidden`. */
+/* One row of the weight gradients: the sum over the groups, without the padding from `hidden` to `width`. */
 static void weight_gradient_task(void *context, long task, long worker) {
     const job_t *job = context;
     const gru_t *g = &job->g;
@@ -137,7 +137,7 @@ static void weight_gradient_task(void *context, long task, long worker) {
     }
 }
 
-/* Sort the tokens by their words, keeping their order. */
+/* Sort the tokens by their words; the sort is stable. */
 static void sort_uses(job_t *job) {
     const gru_t *g = &job->g;
     const n_t tokens = g->batch * g->steps;
@@ -167,7 +167,7 @@ static int begin(job_t *job, const gru_shape *shape, const float *x, const int64
     const n_t fewest = (g->batch + job->kernels->tile_rows - 1) / job->kernels->tile_rows;
     const n_t most = least((g->batch + SLICE_ROWS - 1) / SLICE_ROWS, SLICES);
     job->slices = fewest > most ? fewest : most;
-    job->groups = job->slices ? least(job->slices, MOST_GROUPS) : 1; /* of no rows too: its gradients are zeros */
+    job->groups = job->slices ? least(job->slices, MOST_GROUPS) : 1; /* an empty batch has one too: zeros */
     return 0;
 }
 

@@ -21,22 +21,22 @@ typedef struct {
     int64_t instruction_set; /* 0: the best of this machine, 1: the next */
 } gru_shape;
 
-/* The number of this interface, raised whenever a function or a structure of it changes. */
+/* The version of this interface; it is raised whenever a function or structure changes. */
 enum { GRU_INTERFACE = 1 };
 GRU_EXPORT int64_t gru_interface(void);
 
 /* The name of the best instruction set of this machine (0), of the next one (1) …, and then NULL. */
 GRU_EXPORT const char *gru_instruction_set(int64_t choice);
 
-/* Tell the C library to keep freed memory for this process: large arrays are then cleared only once. */
+/* Tell the C library to keep freed memory in this process, so that the system clears large arrays only once. */
 GRU_EXPORT void gru_keep_memory(void);
 
-/* How many floats `gates` holds. */
+/* The number of floats in `gates`. */
 GRU_EXPORT int64_t gru_gates_size(const gru_shape *shape);
 
 /* x (rows, inputs), words (batch, steps) or NULL, mask (batch, steps), w (2, inputs, 3 hidden), u (2, hidden, 3 hidden),
-   bias (2, 3 hidden) → out (batch, steps, 2 hidden). `words` says which row of x stands where.
-   `gates` is what the backward pass needs, or NULL if there will be none. */
+   bias (2, 3 hidden) → out (batch, steps, 2 hidden). `words` has the row of x for each token.
+   `gates` is kept for the backward pass, or NULL without one. */
 GRU_EXPORT int gru_forward(const gru_shape *shape, const float *x, const int64_t *words, const uint8_t *mask,
                            const float *w, const float *u, const float *bias, float *out, float *gates);
 

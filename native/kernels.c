@@ -1,4 +1,4 @@
-/* The kernels, compiled for several instruction sets, and the choice among them at run time. */
+/* The kernels compiled for several instruction sets, and the choice of one at run time. */
 #include "kernels.h"
 
 #include <stddef.h>
@@ -56,7 +56,7 @@ static const struct {
     {"avx2", &kernels_avx2},
 #endif
 #ifdef __ARM_NEON
-    {"neon", &kernels_plain}, /* four floats are a NEON register: the plain kernels are NEON there */
+    {"neon", &kernels_plain}, /* a NEON register has four floats, so the plain kernels are NEON code there */
 #endif
     {"plain", &kernels_plain},
 };

@@ -1,4 +1,4 @@
-/* What gru.c and attention.c hand to the kernels, and what they ask of them; simd.h defines them, once for each
+/* The arguments and the table of the kernels that gru.c and attention.c call; simd.h defines the kernels, once for each
    instruction set. */
 #ifndef GAREADER_KERNELS_H
 #define GAREADER_KERNELS_H
@@ -10,15 +10,15 @@ typedef int64_t n_t;
 enum { PAPER = 0, CUDNN = 1 };
 
 enum {
-    LANES = 32,        /* the width of gates and states is rounded up to so many floats: whole panels everywhere */
-    APART = 48,         /* keeps rows that are used together from the same places of the cache */
-    BLOCK_TOKENS = 256, /* tokens that a task takes at a time, so that what it computes for them stays in the cache */
-    BLOCK_DEPTH = 320, /* longest sum that a tile adds up before it goes back to memory */
-    BLOCK_WEIGHTS = 128, /* rows of a weight gradient that are computed at a time */
-    GATED_TOKENS = 64    /* tokens that look at the query at a time */
+    LANES = 32,        /* gates and states are padded to a multiple of this many floats, so that all panels are whole */
+    APART = 48,         /* distance in floats that keeps rows which are used together out of the same cache sets */
+    BLOCK_TOKENS = 256, /* tokens per block of a task, so that its intermediate results stay in the cache */
+    BLOCK_DEPTH = 320, /* longest sum of a tile between two stores */
+    BLOCK_WEIGHTS = 128, /* rows of a weight gradient per block */
+    GATED_TOKENS = 64    /* document tokens per block of the attention */
 };
 
-/* A batch of sequences on its way through both directions of a Bi-GRU. */
+/* The arguments of a Bi-GRU: a batch of sequences, its outputs, gradients and packed weights. */
 typedef struct {
     n_t cell, batch, steps, inputs, hidden;
     n_t width; /* hidden, rounded up to LANES */
@@ -26,7 +26,7 @@ typedef struct {
 
     const float *x;       /* (rows, inputs): of each token, or of each distinct word */
     n_t rows;
-    const int64_t *words; /* (batch, steps): the row of x at each place; null where x has a row for each token */
+    const int64_t *words; /* (batch, steps): the row of x of each token; null if x has a row for each token */
     float *table;         /* with words (2, rows, 3 width): W x + b of each row */
     const uint8_t *mask;  /* (batch, steps): 0 where there is no token */
     float *out;          /* (batch, steps, 2 hidden): the states, zero where there is no token */
@@ -37,15 +37,14 @@ typedef struct {
     n_t d_table_row;
     float *d_x;                  /* (rows, inputs) */
 
-    /* Weights as the products read them: panels of some columns, each row after row. Forward [W_r W_z W_h] and
-       [U_r U_z U_h] of each direction, backward their transposes; columns and rows that `hidden` lacks to `width` are
-       zero. */
+    /* Packed weights: panels of PANEL columns, each row by row. Forward [W_r W_z W_h] and [U_r U_z U_h] of each
+       direction, backward their transposes; columns and rows between `hidden` and `width` are zero. */
     float *packed_w, *packed_u, *packed_bias;
 } gru_t;
 
-/* Documents whose tokens look at their queries: α = softmax(D Qᵀ), X = D ⊙ (α Q), some numbers of it dropped. */
+/* The arguments of gated attention: α = softmax(D Qᵀ), X = D ⊙ (α Q) with dropout. */
 typedef struct {
-    n_t tokens, asked, width; /* of a document, of a query, floats in a state */
+    n_t tokens, asked, width; /* tokens of a document, tokens of a query, floats in a state */
     n_t columns;              /* asked, rounded up to LANES */
 
     const float *document; /* (batch, tokens, width) */
@@ -53,7 +52,7 @@ typedef struct {
     const uint8_t *mask;   /* (batch, asked): 0 where there is no token */
     const int16_t *draws;  /* (batch, tokens, width): a number is dropped where this is below `threshold`; or null */
     int16_t threshold;
-    float scale;  /* of the numbers that are not dropped */
+    float scale;  /* factor of the numbers that are not dropped */
     float *alpha; /* (batch, tokens, columns) */
     float *out;   /* (batch, tokens, width) */
 
@@ -63,7 +62,7 @@ typedef struct {
 } gated_t;
 
 typedef struct {
-    n_t tile_rows, panel; /* a tile of a product: so many rows, so many columns */
+    n_t tile_rows, panel; /* rows and columns of a tile of a product */
 
     void (*pack)(float *packed, const float *weights, n_t depth, n_t hidden, n_t width, n_t panel);
     void (*pack_transposed)(float *packed, const float *weights, n_t columns, n_t hidden, n_t width, n_t panel);
@@ -72,10 +71,10 @@ typedef struct {
     void (*fill_table)(const gru_t *, n_t first, n_t end);
     /* The states of rows first … end − 1 of the batch, at most tile_rows of them, in one direction. */
     void (*forward)(const gru_t *, n_t direction, n_t first, n_t end, float *scratch);
-    /* Turns their gates into the gates' gradients, and adds to those of the weights, (inputs + hidden + 1, 3 width):
-       U's, and where there are no words W's and b's too. */
+    /* Overwrite the gates of these rows with their gradients, and add to the weight gradients, (inputs + hidden + 1,
+       3 width): to those of U, and without words to those of W and b. */
     void (*backward)(const gru_t *, n_t direction, n_t first, n_t end, float *d_weights, float *scratch);
-    /* Adds what rows first … end − 1 of x, at most BLOCK_TOKENS, give to the gradients of W and b. */
+    /* Add the part of rows first … end − 1 of x, at most BLOCK_TOKENS, to the gradients of W and b. */
     void (*table_weights)(const gru_t *, n_t direction, n_t first, n_t end, float *d_weights, float *scratch);
     /* d_x of rows first … end − 1. */
     void (*input_gradient)(const gru_t *, n_t first, n_t end);
@@ -86,7 +85,7 @@ typedef struct {
     void (*gate_gradient)(const gated_t *, n_t document, float *scratch);
 } kernels_t;
 
-/* Those of the best instruction set of this machine (0), of the next one (1) …, and then null. */
+/* The kernels of the best instruction set of this machine (0), of the next one (1) …, and then null. */
 const kernels_t *kernels_of(n_t choice);
 
 static inline n_t blocks(n_t count, n_t size) { return (count + size - 1) / size; }

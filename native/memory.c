@@ -1,5 +1,5 @@
-/* Fresh memory is dear: every page of it is cleared by the system at the first touch. What a call needs is therefore
-   kept, on large pages where the system has them; a second call at the same time gets memory of its own. */
+/* The system clears every page of new memory at the first access, which is slow. The workspace of a call is therefore
+   kept for the next one, on large pages if the system has them. A concurrent call allocates its own memory. */
 #define _GNU_SOURCE
 #include "memory.h"
 
@@ -14,12 +14,12 @@
 enum { LARGE_PAGE = 1 << 21 };
 
 static struct {
-    pthread_mutex_t lock; /* held while the workspace is lent */
-    _Atomic(float *) memory; /* whoever gives back looks at it without the lock */
+    pthread_mutex_t lock; /* held while a call uses the workspace */
+    _Atomic(float *) memory; /* read without the lock by workspace_give_back */
     size_t size;
 } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void after_fork(void) { /* whoever had borrowed it is not in this process */
+static void after_fork(void) { /* the thread that held the lock does not exist in the child */
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     kept.lock = mutex;
 }
@@ -28,7 +28,7 @@ static float *allocate(size_t size) {
     void *memory = NULL;
     if (posix_memalign(&memory, LARGE_PAGE, size) != 0) return NULL;
 #ifdef MADV_HUGEPAGE
-    madvise(memory, size, MADV_HUGEPAGE); /* advice: where it is not taken, pages are small */
+    madvise(memory, size, MADV_HUGEPAGE); /* only a hint: pages may stay small */
 #endif
     return memory;
 }
@@ -40,7 +40,7 @@ float *workspace_take(int64_t count) {
     if (!prepared) prepared = pthread_atfork(NULL, NULL, after_fork) == 0;
     if (kept.size < size) {
         float *old = atomic_exchange(&kept.memory, NULL);
-        kept.size = 0; /* whoever is forked here finds none, and takes its own */
+        kept.size = 0; /* a child that is forked now allocates its own */
         free(old);
         kept.memory = allocate(size);
         kept.size = kept.memory ? size : 0;

@@ -1,10 +1,10 @@
-/* Room for a call's packed weights and temporaries, kept for the next call. */
+/* The workspace of a call, for packed weights and temporaries; it is kept for the next call. */
 #ifndef GAREADER_MEMORY_H
 #define GAREADER_MEMORY_H
 
 #include <stdint.h>
 
-/* `count` floats, or NULL. */
+/* `count` floats, or NULL without enough memory. */
 float *workspace_take(int64_t count);
 void workspace_give_back(float *workspace);
 

@@ -1,9 +1,9 @@
-/* Tasks run on the threads of the OpenMP runtime that torch brings, where that is GNU's: threads of another pool would
-   have to share the cores with torch's, which go on spinning for a while after each of its operations. Elsewhere they
-   run on a pool of our own. Either way whoever is free takes the next task.
+/* Tasks run on the threads of torch's OpenMP runtime if it is GNU's: other threads would compete for the cores with
+   torch's threads, which spin for a while after each operation. Without GNU's OpenMP, tasks run on a pool of our own.
+   In both cases a free thread takes the next task.
 
-   On Linux the workers keep off the core of the thread that called: when another process keeps a core busy, the
-   scheduler tends to put our threads together on the other one, and then two are no faster than one. */
+   On Linux the workers avoid the core of the calling thread: when another process keeps a core busy, the scheduler
+   tends to put our threads together on the other core, and then two threads are no faster than one. */
 #define _GNU_SOURCE
 #include "pool.h"
 
@@ -23,11 +23,11 @@ typedef struct {
     void *context;
     long count;
     atomic_long next;    /* the next task to take */
-    atomic_long workers; /* threads that have come */
+    atomic_long workers; /* threads that have joined the job */
     pthread_t caller;
 #ifdef __linux__
     int core;       /* the caller's */
-    cpu_set_t cores; /* that it may use */
+    cpu_set_t cores; /* the cores that the caller may use */
 #endif
 } job_t;
 
@@ -75,16 +75,16 @@ static parallel_function *openmp(void) {
     return atomic_load(&found);
 }
 
-/* ---- our own ---- */
+/* ---- our own pool ---- */
 
-/* One job at a time has the pool; a second caller meanwhile does its tasks alone, so nobody waits for a lock. */
+/* The pool runs one job at a time; a second caller runs its tasks alone, so that no caller waits for a lock. */
 static struct {
     pthread_mutex_t owner; /* held by the caller whose job this is */
     pthread_mutex_t lock;  /* guards what follows */
     pthread_cond_t wake, done;
     job_t *job;
-    long wanted; /* workers that the job still has a place for */
-    long active; /* workers that are at it */
+    long wanted; /* workers that the job still needs */
+    long active; /* workers that run the job */
     long hired;
 } pool = {.owner = PTHREAD_MUTEX_INITIALIZER,
           .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -142,7 +142,7 @@ static void run_on_pool(job_t *job, long threads) {
     take_tasks(job);
 
     pthread_mutex_lock(&pool.lock);
-    pool.wanted = 0; /* whoever has not come by now need not come */
+    pool.wanted = 0; /* all tasks are taken: no more workers are needed */
     while (pool.active > 0) pthread_cond_wait(&pool.done, &pool.lock);
     pthread_mutex_unlock(&pool.lock);
     pthread_mutex_unlock(&pool.owner);

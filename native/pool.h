@@ -1,4 +1,4 @@
-/* A pool of threads that share out numbered tasks; whoever is free takes the next one. */
+/* A pool of threads for numbered tasks; a free thread takes the next task. */
 #ifndef GAREADER_POOL_H
 #define GAREADER_POOL_H
 

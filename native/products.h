@@ -1,4 +1,4 @@
-/* Vectors, and products with packed weights; a part of simd.h, which says what is defined here. */
+/* Vectors, and products with packed weights; a part of simd.h, which lists the macros that are used here. */
 
 typedef float NAME(v) __attribute__((vector_size(VECTOR * 4), aligned(4), may_alias));
 typedef int32_t NAME(vi) __attribute__((vector_size(VECTOR * 4), aligned(4), may_alias));
@@ -17,7 +17,8 @@ INLINE void NAME(store)(float *p, V v) { *(V *)p = v; }
 
 INLINE V NAME(choose)(VI which, V yes, V no) { return (V)((which & (VI)yes) | (~which & (VI)no)); }
 
-/* x P(x²) / Q(x²), the minimax fit on |x| ≤ 8.5: off by at most 4e-7, and beyond 8.5 tanh is 1 to the last bit but one. */
+/* x P(x²) / Q(x²), the minimax fit on |x| ≤ 8.5, with an error of at most 4e-7; beyond 8.5, tanh is 1 up to the last
+   bit but one. */
 INLINE V NAME(tanh)(V x) {
     x = NAME(choose)(x < -8.5f, (V){0} - 8.5f, x);
     x = NAME(choose)(x > 8.5f, (V){0} + 8.5f, x);
@@ -37,7 +38,7 @@ INLINE V NAME(sigmoid)(V x) { return 0.5f + 0.5f * NAME(tanh)(0.5f * x); }
 
 /* ---- products with packed weights ---- */
 
-/* C = (or +=) A B for `m` rows and `panels` panels; both are constants where this is inlined. */
+/* C = (or +=) A B for `m` rows and `panels` panels, which are constants after inlining. */
 INLINE void NAME(tile)(const int m, const int panels, const float *a, n_t a_row, n_t a_depth, const float *b,
                        n_t b_panel, n_t depth, float *c, n_t c_row, n_t columns, const float *bias, int add) {
     V sum[TILE_ROWS][8];
@@ -68,7 +69,7 @@ INLINE void NAME(tile)(const int m, const int panels, const float *a, n_t a_row,
     }
 }
 
-/* Up to TILE_ROWS rows with as many panels at a time as there are registers for. */
+/* Up to TILE_ROWS rows, with as many panels at a time as fit in the registers. */
 #define WIDE(m) ((m) * 4 <= TILE_ROWS ? 4 : (m) * 2 <= TILE_ROWS ? 2 : 1)
 #define ROWS(m)                                                                                                     \
     case m:                                                                                                         \
@@ -99,7 +100,7 @@ INLINE void NAME(few_rows)(n_t rows, const float *a, n_t a_row, n_t a_depth, con
     }
 }
 
-/* C = (or +=) bias + A B: B is packed, A has its elements a_row and a_depth apart. */
+/* C = (or +=) bias + A B: B is packed, a_row and a_depth are the strides of A. */
 INLINE void NAME(multiply)(n_t rows, const float *a, n_t a_row, n_t a_depth, const float *b, n_t b_panel, n_t depth,
                            float *c, n_t c_row, n_t columns, const float *bias, int add) {
     n_t whole = rows / TILE_ROWS * TILE_ROWS;
@@ -116,13 +117,13 @@ INLINE void NAME(multiply)(n_t rows, const float *a, n_t a_row, n_t a_depth, con
                    columns, bias, add);
 }
 
-/* A as it lies in memory, row after row. */
+/* A product with a row-major A. */
 static void NAME(product)(n_t rows, const float *a, n_t a_row, const float *b, n_t b_panel, n_t depth, float *c,
                           n_t c_row, n_t columns, const float *bias, int add) {
     NAME(multiply)(rows, a, a_row, 1, b, b_panel, depth, c, c_row, columns, bias, add);
 }
 
-/* A packed for a transpose: TILE_ROWS elements of a column side by side. */
+/* A product with a transposed A, packed: TILE_ROWS elements of a column side by side. */
 static void NAME(product_packed)(n_t rows, const float *a, const float *b, n_t b_panel, n_t depth, float *c, n_t c_row,
                                  n_t columns, int add) {
     NAME(multiply)(rows, a, 1, TILE_ROWS, b, b_panel, depth, c, c_row, columns, (const float *)0, add);

@@ -1,13 +1,13 @@
-/* The GRU, forward and backward; a part of simd.h, which says what is defined here. */
+/* The GRU, forward and backward; a part of simd.h, which lists the macros that are used here. */
 
-/* ---- some steps, for all rows ---- */
+/* ---- a block of steps at a time, for all rows ---- */
 
-/* A stretch of steps of one direction, for some rows of the batch. */
+/* A stretch: consecutive steps of one direction, for some rows of the batch. */
 typedef struct {
     n_t direction, first, rows; /* of the batch */
-    n_t begin, end;             /* steps, counted as this direction takes them */
-    float *gates;               /* of row `first` at the lowest position of the stretch */
-    n_t row_stride;             /* from there to the next row of the batch */
+    n_t begin, end;             /* steps, in the order of this direction */
+    float *gates;               /* those of row `first` at the lowest position of the stretch */
+    n_t row_stride;             /* floats from one row of the batch to the next */
 } NAME(stretch);
 
 /* The position that this direction reads at a step. */
@@ -58,7 +58,7 @@ static void NAME(inputs)(const gru_t *g, const NAME(stretch) * s) {
         }
         return;
     }
-    for (n_t j = 0; j < 3 * g->width; j += PANEL) { /* all tokens for one panel, then the next one */
+    for (n_t j = 0; j < 3 * g->width; j += PANEL) { /* panel by panel, each for all tokens */
         for (n_t i = 0; i < s->rows; i++) {
             const float *x = g->x + ((s->first + i) * g->steps + NAME(lowest)(g, s)) * g->inputs;
             NAME(input_panel)(g, s->direction, j, x, steps, s->gates + i * s->row_stride + j, row);
@@ -80,7 +80,7 @@ static void NAME(input_gradient)(const gru_t *g, n_t first, n_t end) {
     }
 }
 
-/* The state that came into a step, wherever the last token before it was; null for zeros. */
+/* The state before a step, which is the output of the last real token before it; null for zeros. */
 INLINE const float *NAME(state_before)(const gru_t *g, n_t direction, n_t row, n_t step) {
     do step--;
     while (step >= 0 && !g->mask[row * g->steps + NAME(position)(g, direction, step)]);
@@ -90,7 +90,7 @@ INLINE const float *NAME(state_before)(const gru_t *g, n_t direction, n_t row, n
 
 /* Copy rows `from` … `from + count` of A's transpose, whose rows are at `sources` (null: zeros), for product_packed. */
 static void NAME(pack_left)(float *a, const float *const *sources, n_t tokens, n_t from, n_t count) {
-    for (n_t some = 0; some < tokens; some += 16) { /* few tokens at a time: read and written in the nearest cache */
+    for (n_t some = 0; some < tokens; some += 16) { /* 16 tokens at a time fit in the first-level cache */
         for (n_t i = 0; i < count; i += TILE_ROWS) {
             n_t real = least(TILE_ROWS, count - i), end = least(some + 16, tokens);
             for (n_t k = some; k < end; k++) {
@@ -131,7 +131,7 @@ static void NAME(pack_right)(float *b, const float *const *rows, n_t tokens, n_t
     }
 }
 
-/* Add what some rows give to the gradients of W and b; `b` holds the packed gradients of their gates. */
+/* Add the part of some rows to the gradients of W and b; `b` has the packed gradients of their gates. */
 static void NAME(input_weights)(const gru_t *g, const float *const *x, const float *const *d, const float *b,
                                 n_t tokens, float *d_weights, float *a) {
     float *d_bias = d_weights + (g->inputs + g->hidden) * 3 * g->width;
@@ -153,7 +153,7 @@ static void NAME(table_weights)(const gru_t *g, n_t direction, n_t first, n_t en
     NAME(input_weights)(g, x, d, b, tokens, d_weights, a);
 }
 
-/* Add what a stretch gives to the gradients of U and, without words, of W and b; `resets` holds r ⊙ h of its tokens. */
+/* Add the part of a stretch to the gradients of U and, without words, of W and b; `resets` has r ⊙ h of its tokens. */
 static void NAME(stretch_weights)(const gru_t *g, const NAME(stretch) * s, const float *resets, float *d_weights,
                                   float *scratch) {
     const n_t steps = s->end - s->begin, tokens = steps * s->rows, width = g->width;
@@ -180,7 +180,7 @@ static void NAME(stretch_weights)(const gru_t *g, const NAME(stretch) * s, const
                        a);
 }
 
-/* ---- one step after the other ---- */
+/* ---- step by step ---- */
 
 static void NAME(forward_steps)(const gru_t *g, const NAME(stretch) * s, float *state, float *scratch) {
     const n_t rows = s->rows, width = g->width, hidden = g->hidden, u_panel = hidden * PANEL;
@@ -239,7 +239,7 @@ static void NAME(backward_steps)(const gru_t *g, const NAME(stretch) * s, float 
     const n_t rows = s->rows, width = g->width, hidden = g->hidden, u_panel = 3 * width * PANEL;
     const float *u = g->packed_u + s->direction * width * 3 * width; /* Uᵀ */
     float *before = scratch, *d_reset = before + rows * width;
-    float *d_gates = d_reset + rows * width;   /* (rows, 3, width): what the products with Uᵀ read */
+    float *d_gates = d_reset + rows * width;   /* (rows, 3, width): left operands of the products with Uᵀ */
     float *d_out = d_gates + rows * 3 * width; /* (width) */
     for (n_t i = 0; i < rows * width; i++) before[i] = 0.0f;
     for (n_t j = 0; j < width; j++) d_out[j] = 0.0f;
@@ -251,7 +251,7 @@ static void NAME(backward_steps)(const gru_t *g, const NAME(stretch) * s, float 
             float *r = NAME(gates_at)(g, s, i, position), *z = r + width, *candidate = z + width;
             float *kept = candidate + width, *d = d_gates + i * 3 * width, *dh = carry + i * width;
             float *h = before + i * width;
-            if (!g->mask[token]) { /* the state passed by, and so does its gradient */
+            if (!g->mask[token]) { /* a masked step keeps the state, so its gradient passes through */
                 for (n_t j = 0; j < g->slots * width; j++) r[j] = 0.0f;
                 for (n_t j = 0; j < 3 * width; j++) d[j] = 0.0f;
                 continue;
@@ -321,7 +321,7 @@ static NAME(stretch) NAME(stretch_of)(const gru_t *g, n_t direction, n_t first, 
     return s;
 }
 
-/* The first position behind all tokens of some rows: what follows is padding, and no work is done for it. */
+/* The end of the longest of some rows; the positions after it are padding and are skipped. */
 static n_t NAME(reach)(const gru_t *g, n_t first, n_t end) {
     n_t reach = 0;
     for (n_t row = first; row < end; row++) {

@@ -1,8 +1,8 @@
-/* The kernels for one instruction set. Included once for each, with these defined:
+/* The kernels for one instruction set. This file is included once for each, with these macros:
    NAME(x)     the name of x in this instruction set
    VECTOR      floats in a vector
    TILE_ROWS   rows of a tile; a tile has two vectors of columns, so twice as many accumulators
-   Sums run over k in one order whatever the rows of a tile, so a result does not depend on how work was shared out. */
+   The order of a sum does not depend on the rows of a tile, so results do not depend on the division into tasks. */
 
 #include "products.h"
 #include "recurrence.h"

@@ -15,6 +15,9 @@ torch.set_num_threads(1)  # the tensors of tests are small: threads would only w
 settings.register_profile("gareader", deadline=None)  # a busy machine is no failure
 settings.load_profile("gareader")
 
+LONGEST = ("test_distributed.py", "test_cli.py", "test_contract.py", "test_benchmark_scripts.py", "test_training.py")
+"""The files that take longest; they begin first, so that no core waits for the last of them at the end."""
+
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
@@ -54,7 +57,8 @@ def tagger_data() -> Path:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test of whole corpora is slow."""
+    """Mark tests of whole corpora as slow; let the longest files begin."""
+    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
     for item in items:
         if "shared_data" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)

@@ -6,14 +6,14 @@ import numpy as np
 import torch
 
 import synthetic
-from gareader import checkpoint, ensembles
-from gareader.batching import SPECIAL_WORDS, Collator
-from gareader.checkpoint import Checkpoint
+from gareader.data.vectors import word_table
+from gareader.data.vocabulary import Alphabet
+from gareader.nn.batching import SPECIAL_WORDS, Collator
 from gareader.readers import READERS
 from gareader.readers.reader import Basis
-from gareader.shipping import slim, write_words
-from gareader.vectors import word_table
-from gareader.vocabulary import Alphabet
+from gareader.trained import ensembles, model
+from gareader.trained.model import Model
+from gareader.trained.shipping import slim, write_words
 
 KNOWN = [*SPECIAL_WORDS, *synthetic.PEOPLE, *synthetic.THINGS, "has", "the", "."]
 
@@ -35,7 +35,7 @@ def trained(vectors, seed, name="gated-attention", temperature=1.0, letters="", 
     basis = Basis(torch.from_numpy(table.matrix), len(alphabet), generator=generator)
     reader = kind.reader(kind.config(**settings), basis)
     collator = Collator(table.vocabulary, alphabet, width=8, seed=seed, pretrained=table.pretrained)
-    return Checkpoint(name, reader.eval(), collator, {"about": f"number {seed}"}, temperature)
+    return Model(name, reader.eval(), collator, {"about": f"number {seed}"}, temperature)
 
 
 def write_box(folder, vectors):
@@ -49,7 +49,7 @@ def write_box(folder, vectors):
         packed = slim(reader, None, words)
         if not words.exists():
             write_words(packed, words)
-        checkpoint.save(packed, folder / name, packed=True, words_of=words)
+        model.save(packed, folder / name, packed=True, words_of=words)
     return folder
 
 

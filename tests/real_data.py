@@ -6,8 +6,10 @@ from pathlib import Path
 
 import nltk
 
+from places import PROJECT, SAMPLES
+
 VARIABLE = "GAREADER_DATA"
-PIECES = Path(__file__).parent / "data"
+PIECES = SAMPLES
 TAGGER = "averaged_perceptron_tagger_eng"
 
 
@@ -22,7 +24,7 @@ class RealFile:
 
 def folder() -> Path:
     """Of the whole files; it may not be there."""
-    return Path(os.environ.get(VARIABLE) or Path(__file__).parents[2] / "shared" / "data")
+    return Path(os.environ.get(VARIABLE) or PROJECT.parent / "shared" / "data")
 
 
 def missing(name: str) -> str:

@@ -2,7 +2,7 @@
 
 import random
 
-from gareader.examples import PLACEHOLDER, Example
+from gareader.data.examples import PLACEHOLDER, Example
 
 PEOPLE = ["Ann", "Ben", "Cora", "Dan", "Eve", "Finn", "Gwen", "Hal"]
 THINGS = ["kite", "lamp", "drum", "rope", "coin", "book", "ring", "boat"]

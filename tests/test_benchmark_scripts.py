@@ -6,7 +6,6 @@ import re
 import shlex
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import torch
@@ -16,18 +15,18 @@ from benchmarks import gru, readers, shards
 from benchmarks.lstm import GRU, LSTM, bench_lstm
 from benchmarks.script import start
 from benchmarks.whole_run import bare_step, bench_run
-from corpora.writers import write_jsonl
-from gareader import corpora
+from data.corpora.writers import write_jsonl
 from gareader.benchmark.contenders import NATIVE, NN_GRU, Size
-from gareader.config import load_table, override
-from gareader.errors import GareaderError
-from gareader.experiment import Experiment
+from gareader.core.config import load_table, override
+from gareader.core.errors import GareaderError
+from gareader.data import corpora
+from gareader.data.store import prepare
 from gareader.readers.memory_reader import window_loss
-from gareader.store import prepare
+from gareader.training.experiment import Experiment
+from places import PROJECT, SAMPLES
 
 pytestmark = pytest.mark.slow
 
-PROJECT = Path(__file__).parents[1]
 SCRIPTS = sorted({path.stem for path in (PROJECT / "benchmarks").glob("*.py")} - {"__init__", "script", "scale_steps"})
 
 
@@ -127,7 +126,7 @@ def test_the_bare_step_of_a_run_has_its_readers_loss_and_its_optimiser(tmp_path,
         table = override(table, setting)
     write_jsonl(synthetic.corpus(64, seed=1), tmp_path / "train.jsonl")
     run = Experiment.from_table(table).run(tmp_path / "run")
-    questions = run.checkpoint.collator([run.training[i] for i in range(8)])
+    questions = run.model.collator([run.training[i] for i in range(8)])
     before = {name: weight.detach().clone() for name, weight in run.weights.items()}
     window_loss(run.reader.train()(questions), questions).backward()
     gradients = {name: weight.grad.clone() for name, weight in run.weights.items() if weight.grad is not None}
@@ -138,7 +137,7 @@ def test_the_bare_step_of_a_run_has_its_readers_loss_and_its_optimiser(tmp_path,
 
 
 def test_no_more_is_read_than_there_is(tmp_path):
-    prepare(corpora.read(PROJECT / "tests" / "data" / "cbt.txt"), tmp_path / "cbt.arrow")
+    prepare(corpora.read(SAMPLES / "cbt.txt"), tmp_path / "cbt.arrow")
     shards.repeat(tmp_path / "cbt.arrow", 7, tmp_path / "many")
     found = shards.bench_shards(tmp_path / "many", 100)
     assert (found.questions, found.read) == (7, 7)

@@ -6,15 +6,15 @@ import subprocess
 import sys
 import sysconfig
 import zipfile
-from pathlib import Path
 
 import pytest
+
+from places import PROJECT
 
 pytest.importorskip("setuptools.command.bdist_wheel", reason="needs setuptools, which builds the wheel")
 
 pytestmark = pytest.mark.slow
 
-PROJECT = Path(__file__).parents[1]
 LIBRARY = "gareader/nn/libgru.so"
 PLATFORM = sysconfig.get_platform().replace("-", "_").replace(".", "_")
 
@@ -72,11 +72,11 @@ def test_without_a_compiler(project):
     assert LIBRARY not in names(wheel)
     assert "gareader/nn/native.py" in names(wheel)
     data = (
-        "pretrained/words/words.safetensors",
-        "pretrained/stories.md",
+        "trained/models/words/words.safetensors",
+        "trained/models/stories.md",
         "building/news_words.tsv",
         "building/story_words.txt",
         "serve/page/index.html",
-        "stories/stories.jsonl",
+        "data/stories/stories.jsonl",
     )
     assert {f"gareader/{name}" for name in data} <= set(names(wheel))

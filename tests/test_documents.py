@@ -4,23 +4,26 @@ import ast
 import inspect
 import json
 import re
+import tomllib
 from dataclasses import MISSING, fields
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
 import gareader
-from gareader.config import declared, in_words, load_table
-from gareader.experiment import DataConfig, Experiment
+from gareader.core.config import declared, in_words, load_table
 from gareader.readers import READERS
-from gareader.recipe import TrainConfig
-from gareader.study import Study
-from gareader.study.plan import _CORPUS_KEYS, _KEYS, _ROW_KEYS
+from gareader.readers.gated_attention_reader import GatedAttentionConfig
+from gareader.studies.study import Study
+from gareader.studies.study.plan import _CORPUS_KEYS, _KEYS, _ROW_KEYS
+from gareader.training.experiment import Experiment
+from gareader.training.settings import DataConfig, TrainConfig
+from places import PROJECT
 
-PROJECT = Path(__file__).parents[1]
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
 SETTINGS = (PROJECT / "docs" / "settings.md").read_text(encoding="utf-8")
+ARCHITECTURE = (PROJECT / "docs" / "architecture.md").read_text(encoding="utf-8")
+SOURCE = PROJECT / "src" / "gareader"
 STUDIES = PROJECT / "configs" / "studies"
 
 
@@ -33,12 +36,40 @@ def test_the_python_example_of_the_readme_runs(capsys):
 
 
 def test_the_map_names_every_module():
-    named = set(re.findall(r"^\| `src/gareader/(\w+)(?:\.py|/)` \|", README, re.MULTILINE))
-    source = PROJECT / "src" / "gareader"
-    there = {
-        path.stem for path in source.iterdir() if path.suffix == ".py" or (path.is_dir() and any(path.glob("*.*")))
-    }
-    assert named == there - {"__init__", "__main__", "__pycache__"}
+    sections = re.split(r"^### ", ARCHITECTURE.partition("\n## The map\n")[2], flags=re.MULTILINE)[1:]
+    named = {name: set(re.findall(r"`([\w/]+(?:\.py|/))`", cells(section))) for name, section in by_room(sections)}
+    assert named.pop("plots") == {"plots/", "serve/", "benchmark/", "cli/"}
+    for room, modules in named.items():
+        paths = [path for path in (SOURCE / room).iterdir() if path.name not in ("__init__.py", "__pycache__")]
+        there = {path.name + "/" * path.is_dir() for path in paths if path.is_dir() or path.suffix == ".py"}
+        assert modules == there, room
+    rooms = {path.name for path in SOURCE.iterdir() if path.is_dir()} - {"__pycache__"}
+    assert rooms == {*named, "plots", "serve", "benchmark", "cli"}
+
+
+def by_room(sections):
+    return [(re.split(r"\W", section)[0], section) for section in sections if not section.startswith("Beside")]
+
+
+def cells(section):
+    """The first column of a section's table."""
+    return "\n".join(re.findall(r"^\| (.+?) \|", section, re.MULTILINE))
+
+
+def test_the_layers_are_those_that_are_checked():
+    contracts = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    (layers,) = (each["layers"] for each in contracts["contracts"] if each.get("containers") == ["gareader"])
+    (block,) = re.findall(r"```\n(.*?)\n```", ARCHITECTURE, re.DOTALL)
+    assert block.splitlines() == layers[1:]  # all but __main__
+
+
+def test_the_calls_of_the_architecture_exist():
+    calls = re.findall(r"^\| \d* ?\| `([\w/]+\.py)` \| `([\w.]+)` \|", ARCHITECTURE, re.MULTILINE)
+    assert len(calls) > 20
+    for file, name in calls:
+        code = (SOURCE / file).read_text(encoding="utf-8")
+        for part in name.split("."):
+            assert re.search(rf"^ *(?:def|class) {part}\b", code, re.MULTILINE), (file, name)
 
 
 @pytest.mark.parametrize("document", sorted((PROJECT / "docs").rglob("*.md")) + sorted(PROJECT.glob("*.md")), ids=str)
@@ -64,7 +95,7 @@ def test_the_reader_page_names_functions_that_exist():
     page = (PROJECT / "docs" / "reader.md").read_text(encoding="utf-8")
     code = "\n".join(path.read_text(encoding="utf-8") for path in (PROJECT / "src").rglob("*.py"))
     code += (PROJECT / "tests" / "reference.py").read_text(encoding="utf-8")
-    for name in re.findall(r"`(?:nn|reference|predictor|batching|vectors)\.(?:\w+\.)*(\w+)`", page):
+    for name in re.findall(r"`(?:nn|reference|trained|data)\.(?:\w+\.)*(\w+)`", page):
         assert re.search(rf"(?:def|class) {name}\b|^{name}\b", code, re.MULTILINE), name
 
 
@@ -77,9 +108,9 @@ def test_every_config_is_complete_and_says_its_command(config):
     assert settings.reader in READERS
     if config.name != "tiny.toml":
         assert re.search(r"# The paper: +\d\d\.\d / \d\d\.\d %|# The paper: +(?:has )?no ", text)
-    own = {"tiny.toml", "stories.toml", "stories_2.toml"}  # the readers in the box have recipes of their own
+    own = {"tiny.toml", "stories.toml", "stories_2.toml"}  # the models in the box have recipes of their own
     if config.name not in own and settings.reader == "gated-attention":
-        assert settings.reader_config.hops == 3
+        assert settings.table()["reader"]["hops"] == 3
         assert settings.train == TrainConfig()  # the paper's
 
 
@@ -95,22 +126,24 @@ def test_the_papers_table_of_settings():
     }
     for name, expected in paper.items():
         reader = Experiment.from_table(load_table(PROJECT / "configs" / f"{name}.toml")).reader_config
+        assert isinstance(reader, GatedAttentionConfig)
         assert (reader.dropout, reader.hidden, reader.characters, reader.feature, reader.update_words) == expected
 
 
 def rows_of_settings(kind):
     """What the page has to say about a dataclass of settings: each field, its default, what it may be, its sentence."""
     (definition,) = ast.parse(inspect.getsource(kind)).body
-    told = {field.target.id: text.value.value for field, text in pairwise(definition.body) if is_told(field, text)}
+    assert isinstance(definition, ast.ClassDef)
+    told = {
+        ast.unparse(field.target): ast.literal_eval(text.value)
+        for field, text in pairwise(definition.body)
+        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr)
+    }
     types = declared(kind)
     for field in fields(kind):
         default = f"`{json.dumps(field.default)}`" if field.default is not MISSING else "must be given"
         default = "not set" if field.default is None else default
         yield f"| `{field.name}` | {default} | {in_words(types[field.name])} | {told[field.name]} |"
-
-
-def is_told(field, text):
-    return isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +177,9 @@ def test_the_study_on_the_page_of_settings_can_be_planned(tmp_path, monkeypatch)
         ("one hop", 2),
         ("most frequent candidate", 0),
     ]
-    assert study.trials[0].experiment.reader_config.hidden == 16
+    first = study.trials[0].experiment
+    assert first is not None
+    assert first.table()["reader"]["hidden"] == 16
 
 
 @pytest.mark.parametrize("path", sorted(STUDIES.glob("*.toml")), ids=lambda path: path.stem)
@@ -162,18 +197,20 @@ def test_the_studies_have_what_the_configs_say_of_each_corpus(monkeypatch):
         (path.stem.partition("_")[0], trial.row, trial.corpus): trial.experiment
         for path in STUDIES.glob("table*.toml")
         for trial in Study.load(path).trials
+        if trial.experiment is not None
     }
     for (table, row, corpus), cell in cells.items():
         if row == "GA--":
-            assert cell.data.vectors.endswith("_vectors.txt"), (table, corpus)
-            assert cell.reader_config.update_words
+            assert (cell.data.vectors or "").endswith("_vectors.txt"), (table, corpus)
+            assert cell.table()["reader"]["update_words"]
     for corpus in ("Strict", "Relaxed"):
         nse = cells["table1", "NSE", corpus]
         assert (nse.data.anonymity, nse.train.batch_size) == ("permuted", 25)
     names, nouns = (cells["table3", "NSE", corpus] for corpus in ("CBT-NE", "CBT-CN"))
-    assert (names.reader_config.control, names.train.learning_rate) == ("adaptive", 1e-3)
-    assert (nouns.reader_config.control, nouns.train.learning_rate) == ("gating", 5e-4)
-    assert [cells["table3", "AoA Reader", corpus].reader_config.hidden for corpus in ("CBT-NE", "CBT-CN")] == [384, 256]
+    assert (names.table()["reader"]["control"], names.train.learning_rate) == ("adaptive", 1e-3)
+    assert (nouns.table()["reader"]["control"], nouns.train.learning_rate) == ("gating", 5e-4)
+    aoa = [cells["table3", "AoA Reader", corpus] for corpus in ("CBT-NE", "CBT-CN")]
+    assert [cell.table()["reader"]["hidden"] for cell in aoa] == [384, 256]
     reasonet = [cells["table3", "ReasoNet", corpus] for corpus in ("CNN", "DailyMail")]
     assert [cell.data.anonymity for cell in reasonet] == ["permuted"] * 2
-    assert [cell.reader_config.hidden for cell in reasonet] == [256, 384]
+    assert [cell.table()["reader"]["hidden"] for cell in reasonet] == [256, 384]

@@ -1,4 +1,4 @@
-"""A reader from outside gareader: it compares the words before and after each token with the query's.
+"""A reader from outside gareader: it compares the words around each document token with those of the query.
 
 B examples, D document tokens, Q query tokens, C candidates, E token embedding.
 """
@@ -9,8 +9,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from gareader.batching import Batch
-from gareader.config import Count, Settings, Share
+from gareader.core.config import Count, Settings, Share
+from gareader.nn.batching import Batch
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
 from gareader.nn.masked import equal_shares, masked_softmax
@@ -25,15 +25,15 @@ class BagOfWordsConfig(Settings):
     """Settings of a bag-of-words reader."""
 
     reach: Count = 3
-    """How many words on each side of a token are looked at."""
+    """Number of words on each side of a token that form its bags."""
     dropout: Share = 0.0
-    """Share of the word vectors' numbers that is dropped in training."""
+    """Dropout rate of the word vectors."""
     update_words: bool = True
     """Whether training changes the word vectors."""
 
 
 class BagOfWordsReader(nn.Module):
-    """Points where the words around are like those of the query."""
+    """Points to tokens whose surrounding words resemble those of the query."""
 
     def __init__(self, config: BagOfWordsConfig, basis: Basis) -> None:
         super().__init__()
@@ -60,4 +60,4 @@ class BagOfWordsReader(nn.Module):
 
 KIND = Kind.of(BagOfWordsReader, BagOfWordsConfig)
 READERS = {"bag-of-words": KIND}
-"""For `--import`; the entry point in pyproject.toml names KIND."""
+"""The table for `--import`; the entry point in pyproject.toml names KIND."""

@@ -4,49 +4,49 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gareader.examples import Prediction as _Prediction
+from gareader.data.examples import Prediction as _Prediction
 
 if TYPE_CHECKING:  # for type checkers and editors; at run time __getattr__ below finds the same names
-    from gareader.batching import Batch as Batch
-    from gareader.batching import Collator as Collator
-    from gareader.corpora import read as read
-    from gareader.errors import GareaderError as GareaderError
-    from gareader.examples import Example as Example
-    from gareader.examples import Prediction as Prediction
-    from gareader.predictor import Answering as Answering
-    from gareader.predictor import Ensemble as Ensemble
-    from gareader.predictor import Predictor as Predictor
-    from gareader.predictor import load as load
-    from gareader.predictor import untrained as untrained
+    from gareader.core.errors import GareaderError as GareaderError
+    from gareader.data.corpora import read as read
+    from gareader.data.examples import Example as Example
+    from gareader.data.examples import Prediction as Prediction
+    from gareader.data.store import PreparedCorpus as PreparedCorpus
+    from gareader.data.store import prepare as prepare
+    from gareader.data.vectors import word_table as word_table
+    from gareader.data.vocabulary import Alphabet as Alphabet
+    from gareader.data.vocabulary import Vocabulary as Vocabulary
+    from gareader.nn.batching import Batch as Batch
+    from gareader.nn.batching import Collator as Collator
     from gareader.readers.gated_attention_reader import GatedAttentionConfig as GatedAttentionConfig
     from gareader.readers.gated_attention_reader import GatedAttentionReader as GatedAttentionReader
     from gareader.readers.output import ReaderOutput as ReaderOutput
-    from gareader.store import PreparedCorpus as PreparedCorpus
-    from gareader.store import prepare as prepare
-    from gareader.vectors import word_table as word_table
-    from gareader.vocabulary import Alphabet as Alphabet
-    from gareader.vocabulary import Vocabulary as Vocabulary
+    from gareader.trained.predictor import Answering as Answering
+    from gareader.trained.predictor import Ensemble as Ensemble
+    from gareader.trained.predictor import Predictor as Predictor
+    from gareader.trained.predictor import load as load
+    from gareader.trained.predictor import untrained as untrained
 
 HOMES = {
-    "Alphabet": "vocabulary",
-    "Answering": "predictor",
-    "Batch": "batching",
-    "Collator": "batching",
-    "Ensemble": "predictor",
-    "Example": "examples",
-    "GareaderError": "errors",
+    "Alphabet": "data.vocabulary",
+    "Answering": "trained.predictor",
+    "Batch": "nn.batching",
+    "Collator": "nn.batching",
+    "Ensemble": "trained.predictor",
+    "Example": "data.examples",
+    "GareaderError": "core.errors",
     "GatedAttentionConfig": "readers.gated_attention_reader",
     "GatedAttentionReader": "readers.gated_attention_reader",
-    "Prediction": "examples",
-    "Predictor": "predictor",
-    "PreparedCorpus": "store",
+    "Prediction": "data.examples",
+    "Predictor": "trained.predictor",
+    "PreparedCorpus": "data.store",
     "ReaderOutput": "readers.output",
-    "Vocabulary": "vocabulary",
-    "load": "predictor",
-    "prepare": "store",
-    "read": "corpora",
-    "untrained": "predictor",
-    "word_table": "vectors",
+    "Vocabulary": "data.vocabulary",
+    "load": "trained.predictor",
+    "prepare": "data.store",
+    "read": "data.corpora",
+    "untrained": "trained.predictor",
+    "word_table": "data.vectors",
 }
 """The module of each public name: torch is imported only with a name that needs it."""
 
@@ -54,7 +54,8 @@ __all__ = list(HOMES)
 
 
 def _draw(prediction: _Prediction, path: Path) -> None:
-    from gareader.plots import attention_figure, save  # they need a moment, and matplotlib
+    from gareader.plots.attention import attention_figure
+    from gareader.plots.figures import save
 
     save(attention_figure(prediction), path)
 

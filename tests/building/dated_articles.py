@@ -1,20 +1,20 @@
-"""The small news articles of tests/data/dated.jsonl.
+"""The small news articles of tests/samples/dated.jsonl.
 
 Six events, each told by two papers (mine, vote, film, ball, comet, dock), and three articles that must not pair: a copy
 of one with another last sentence, the same event a year later, and one about nothing else here.
 """
 
 from datetime import date
-from pathlib import Path
 
-from gareader.building.articles import Article, in_words, read_raw
+from gareader.building.articles import Article, read_raw, tokenise_article
+from places import SAMPLES
 
-FILE = Path(__file__).parents[1] / "data" / "dated.jsonl"
+FILE = SAMPLES / "dated.jsonl"
 
 
 def articles() -> list[Article]:
     """All of them in order of date."""
-    made = map(in_words, read_raw(FILE, "pairs", _raise))
+    made = map(tokenise_article, read_raw(FILE, "pairs", _raise))
     return sorted(made, key=lambda article: (article.date or date.min, article.id))
 
 

@@ -11,18 +11,18 @@ from typing import Any
 import pytest
 
 from gareader.building import articles
-from gareader.building.articles import Article, Kind, in_words, read_raw
-from gareader.building.sentences import sentences
-from gareader.errors import CorpusError
+from gareader.building.articles import Article, Purpose, read_raw, tokenise_article
+from gareader.building.sentences import news_sentences
+from gareader.core.errors import CorpusError
 
 NEWS = {"id": "a", "article": "Ann met Bob. Bob left.", "highlights": ["Ann met Bob"]}
 DATED = {"id": "a", "date": "2016-02-29", "article": "Ann met Bob."}
 
 
-def read_all(path: Path, kind: Kind = "news") -> tuple[list[Article], list[str]]:
+def read_all(path: Path, kind: Purpose = "news") -> tuple[list[Article], list[str]]:
     """The good articles and what was said about the bad ones, without the folder."""
     bad: list[CorpusError] = []
-    found = [in_words(raw) for raw in read_raw(path, kind, bad.append)]
+    found = [tokenise_article(raw) for raw in read_raw(path, kind, bad.append)]
     return found, [str(error).removeprefix(f"{path.parent}/") for error in bad]
 
 
@@ -84,7 +84,7 @@ def test_a_missing_file(tmp_path: Path) -> None:
     assert read_all(tmp_path / "none") == ([], ["none: there is no such file or folder; check the path"])
 
 
-BAD: list[tuple[Kind, Any, str]] = [
+BAD: list[tuple[Purpose, Any, str]] = [
     ("news", '{"id": "b"', "broken JSON: Expecting ',' delimiter"),
     ("news", '{"id": NaN}', "broken JSON: NaN is no JSON; write each article as one whole object on one line"),
     ("news", '{"id": -Infinity}', "broken JSON: -Infinity is no JSON"),
@@ -121,7 +121,9 @@ BAD: list[tuple[Kind, Any, str]] = [
 
 
 @pytest.mark.parametrize(("kind", "row", "problem"), BAD)
-def test_a_bad_line_is_told_with_its_place_and_passed_over(tmp_path: Path, kind: Kind, row: Any, problem: str) -> None:
+def test_a_bad_line_is_told_with_its_place_and_passed_over(
+    tmp_path: Path, kind: Purpose, row: Any, problem: str
+) -> None:
     good = {**NEWS, **DATED}
     found, bad = read_all(written(tmp_path, {**good, "id": "good"}, row, {**good, "id": "last"}), kind)
     assert [article.id for article in found] == ["good", "last"]
@@ -130,7 +132,7 @@ def test_a_bad_line_is_told_with_its_place_and_passed_over(tmp_path: Path, kind:
 
 
 def test_a_line_too_long_is_not_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(articles, "LONGEST", 1 << 20)
+    monkeypatch.setattr(articles, "LONGEST_LINE", 1 << 20)
     long = json.dumps({**NEWS, "id": "b", "own": "x" * (8 << 20)})
     path = written(tmp_path, NEWS, long, {**NEWS, "id": "c"})
     read_all(path)  # what is loaded once does not count
@@ -183,4 +185,4 @@ def test_characters_that_no_file_can_hold_are_spaces(tmp_path: Path) -> None:
     ],
 )
 def test_sentences(text: str, expected: list[str]) -> None:
-    assert [" ".join(words) for words in sentences(text)] == expected
+    assert [" ".join(words) for words in news_sentences(text)] == expected

@@ -3,16 +3,16 @@
 import pytest
 
 from gareader.building.books import BookBuilder
-from gareader.building.fidelity import compare
+from gareader.building.fidelity import measure_fidelity
 from gareader.building.passages import PassageConfig
-from gareader.errors import BuildError, CorpusError
+from gareader.core.errors import BuildError, CorpusError
 
 ROWS = ["The boy Ann saw was in the wood .", "The wood was for Ben .", "So Ann said to Ben and Ann it was old ."]
 QUESTION = "1 {}\n2 {}\n3 {}\t{}\t\tAnn|Ben\n\n"
 
 
 def compared(paths, official, **options):
-    return compare(
+    return measure_fidelity(
         paths,
         official,
         BookBuilder(PassageConfig(**options)),

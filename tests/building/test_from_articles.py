@@ -1,7 +1,6 @@
 """Whole corpora from articles."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -9,22 +8,22 @@ from gareader.building import from_articles
 from gareader.building.from_articles import NewsBuilder, Shares, build_news, build_pairs
 from gareader.building.pairs import PairSettings
 from gareader.building.perceptron import Perceptron
-from gareader.corpora import read
-from gareader.errors import BuildError, ConfigError
-from gareader.statistics import describe
+from gareader.core.errors import BuildError, ConfigError, CorpusError
+from gareader.data.corpora import read
+from gareader.data.statistics import describe
+from places import SAMPLES
 
-DATA = Path(__file__).parents[1] / "data"
 ALL = Shares(0, 0)
 
 
-def news(out, paths=(DATA / "news.jsonl",), builder=None, **options):
-    bad = []
+def news(out, paths=(SAMPLES / "news.jsonl",), builder=None, **options):
+    bad: list[CorpusError] = []
     settings = {"shares": ALL, "workers": 1, "report": bad.append, "watch": lambda articles: articles, **options}
     return build_news(paths, out, builder or NewsBuilder(), **settings), [str(error) for error in bad]
 
 
-def pairs(out, paths=(DATA / "dated.jsonl",), **options):
-    bad = []
+def pairs(out, paths=(SAMPLES / "dated.jsonl",), **options):
+    bad: list[CorpusError] = []
     settings = {"shares": ALL, "workers": 1, "report": bad.append, "watch": lambda articles: articles, **options}
     return build_pairs(paths, out, PairSettings(), **settings), [str(error) for error in bad]
 
@@ -41,6 +40,7 @@ def test_news_that_is_written_is_read(tmp_path, format):
     assert len(examples) == counts["questions"] == 14
     assert counts["articles"] == 3
     for example in examples:
+        assert example.answer is not None
         answer = example.candidates[example.answer]
         assert answer[0].startswith("@entity")
         assert answer[0] in example.document
@@ -51,7 +51,8 @@ def test_news_that_is_written_is_read(tmp_path, format):
 def test_news_with_its_words(tmp_path):
     news(tmp_path / "out", builder=NewsBuilder(anonymise=False), format="jsonl")
     examples = list(read(tmp_path / "out" / "train.jsonl"))
-    assert ("Laura", "Brandt") in {example.candidates[example.answer] for example in examples}
+    answers = {example.candidates[example.answer] for example in examples if example.answer is not None}
+    assert ("Laura", "Brandt") in answers
     assert not any(word.startswith("@entity") for example in examples for word in example.document)
 
 
@@ -109,7 +110,7 @@ def test_the_newest_questions_are_held_out(tmp_path):
     pairs(tmp_path / "out", variant="relaxed", shares=Shares(0.2, 0.2), format="jsonl")
     dates = {
         row["id"]: row["date"]
-        for row in map(json.loads, (DATA / "dated.jsonl").read_text(encoding="utf-8").splitlines())
+        for row in map(json.loads, (SAMPLES / "dated.jsonl").read_text(encoding="utf-8").splitlines())
     }
     parts = {
         part: [dates[example.id.split(" ")[0]] for example in read(tmp_path / "out" / f"{part}.jsonl")]
@@ -120,7 +121,7 @@ def test_the_newest_questions_are_held_out(tmp_path):
 
 @pytest.mark.parametrize("make", [news, pairs])
 def test_bad_lines_and_files_are_reported_and_the_rest_is_built(tmp_path, make):
-    good = DATA / ("news.jsonl" if make is news else "dated.jsonl")
+    good = SAMPLES / ("news.jsonl" if make is news else "dated.jsonl")
     mixed = tmp_path / "mixed.jsonl"
     mixed.write_text('{"id": 1}\n' + good.read_text(encoding="utf-8") + "nonsense\n", encoding="utf-8")
     counts, bad = make(tmp_path / "out", [tmp_path / "none.jsonl", mixed])

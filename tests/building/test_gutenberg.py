@@ -1,11 +1,11 @@
 """The story of a Project Gutenberg file, and nothing else of it."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from gareader.building.gutenberg import body
+from places import SAMPLES
 
 PROSE = """The old dog barked all night, and the wind blew hard over the hills of the north,
 so that nobody in the small house by the river had slept for a single hour,
@@ -99,7 +99,7 @@ def test_brackets_and_signs_of_the_story_stay(text: str) -> None:
     assert body(f"{PROSE}\n\n{text}\n\n{PROSE}") == f"{PROSE}\n\n{text}\n\n{PROSE}"
 
 
-EDITIONS = Path(__file__).parents[1] / "data" / "editions"
+EDITIONS = SAMPLES / "editions"
 
 
 DOG, BARN = ["The old dog"], ["THE BARN"]

@@ -3,7 +3,7 @@
 import pytest
 
 from gareader.building.likeness import Profile, Row, side_by_side, word_class
-from gareader.examples import PLACEHOLDER, Example
+from gareader.data.examples import PLACEHOLDER, Example
 
 DOCUMENT = tuple("Ann met Ben and Ben met an ogre one day in the house .".split())
 

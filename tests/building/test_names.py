@@ -8,25 +8,25 @@ from hypothesis import strategies as st
 
 from gareader.building.entities import Entity, compatible, find_entities
 from gareader.building.names import find_mentions
-from gareader.building.sentences import sentences
+from gareader.building.sentences import news_sentences
 
 
 def names(text: str) -> list[str]:
     """The mentions of a raw text."""
-    return [" ".join(mention.words) for mention in find_mentions(sentences(text))]
+    return [" ".join(mention.words) for mention in find_mentions(news_sentences(text))]
 
 
 def entities(text: str) -> dict[str, list[str]]:
     """Each entity's name with its mentions."""
     return {
         " ".join(entity.name): [" ".join(mention.words) for mention in entity.mentions]
-        for entity in find_entities(sentences(text))
+        for entity in find_entities(news_sentences(text))
     }
 
 
 def persons(text: str) -> list[str]:
     """The names of the entities that look like persons."""
-    return [" ".join(entity.name) for entity in find_entities(sentences(text)) if entity.person]
+    return [" ".join(entity.name) for entity in find_entities(news_sentences(text)) if entity.person]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_in_a_headline_only_known_names_are_names() -> None:
 
 
 def test_a_tagger_judges_where_capitals_say_nothing() -> None:
-    text = sentences("Smoke rose. Federer rose.")
+    text = news_sentences("Smoke rose. Federer rose.")
 
     def tag(words: Sequence[str]) -> list[str]:
         return ["NNP" if word in ("Federer", "rose") else "NN" for word in words]
@@ -129,7 +129,7 @@ def test_last_names_go_to_the_most_recent_full_name() -> None:
 
 
 def test_sentences_beside_the_text_mean_the_one_it_is_most_about() -> None:
-    text = sentences("Then Barack Obama spoke. Later Obama left. We met Michelle Obama. So Obama won.")
+    text = news_sentences("Then Barack Obama spoke. Later Obama left. We met Michelle Obama. So Obama won.")
     last = find_entities(text, body=3)[0]
     assert (last.name, len(last.mentions)) == (("Barack", "Obama"), 3)
 
@@ -222,7 +222,7 @@ def test_names_of_one_person_in_two_texts() -> None:
 
 
 def test_the_form_within_some_sentences() -> None:
-    obama = find_entities(sentences("Then Obama spoke. It was Barack Obama."))[0]
+    obama = find_entities(news_sentences("Then Obama spoke. It was Barack Obama."))[0]
     assert obama.form() == obama.name == ("Barack", "Obama")
     assert obama.form(range(1)) == ("Obama",)
     assert obama.form(range(5, 6)) is None
@@ -232,7 +232,7 @@ def test_the_form_within_some_sentences() -> None:
 def test_mentions_are_what_stands_there_and_never_overlap(rows: list[list[str]]) -> None:
     text = [tuple(row) for row in rows]
     found: list[Entity] = find_entities(text)
-    covered = set()
+    covered: set[tuple[int, int]] = set()
     for entity in found:
         for mention in entity.mentions:
             assert text[mention.sentence][mention.start : mention.end] == mention.words

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gareader.building.articles import Article, RawArticle, in_words
+from gareader.building.articles import Article, RawArticle, tokenise_article
 from gareader.building.news import NewsQuestion, questions
-from gareader.corpora import question_files, read
-from gareader.examples import PLACEHOLDER
+from gareader.data.corpora import question_files, read
+from gareader.data.examples import PLACEHOLDER
 
 TEXT = """(CNN) -- President Barack Obama met Egyptian President Mohamed Morsy in Cairo on Monday. Obama said the
 United States would help Egypt. "Egypt is our friend," Mr. Obama told reporters.
@@ -24,7 +24,7 @@ United States would help Egypt. "Egypt is our friend," Mr. Obama told reporters.
 The European Union agreed. The EU's Catherine Ashton, who was in Port Said, said Morsy was right. Ashton thanked
 Obama's team and flew to Paris. Michelle Obama stayed at home."""
 HIGHLIGHTS = ("Obama meets Morsy in Cairo", "EU's Ashton agrees, says Reuters", "Nobody was there")
-ARTICLE = in_words(RawArticle("http://example.org/cairo", TEXT, HIGHLIGHTS))
+ARTICLE = tokenise_article(RawArticle("http://example.org/cairo", TEXT, HIGHLIGHTS))
 
 
 def answer(question: NewsQuestion) -> str:
@@ -115,7 +115,7 @@ def test_words_in_lower_case_are_composed_again() -> None:
 
 
 def test_too_few_candidates_make_no_question() -> None:
-    lonely = in_words(RawArticle("a", "Then Mr. Obama ran.", ("Obama ran",)))
+    lonely = tokenise_article(RawArticle("a", "Then Mr. Obama ran.", ("Obama ran",)))
     assert questions(lonely, seed=1) == []
     assert questions(ARTICLE, seed=1, fewest=12)  # eleven of the article and Reuters
     assert questions(ARTICLE, seed=1, fewest=13) == []
@@ -128,7 +128,7 @@ def test_a_highlight_with_a_blank_of_its_own_is_passed_over(blank: str) -> None:
 
 
 def test_a_tagger_is_asked() -> None:
-    article = in_words(RawArticle("a", "Federer won. Then he met Obama.", ("Federer won",)))
+    article = tokenise_article(RawArticle("a", "Federer won. Then he met Obama.", ("Federer won",)))
     assert questions(article, seed=1) == []
     (one,) = questions(article, seed=1, tag=lambda words: ["NNP"] * len(words))
     assert answer(one) == "Federer"
@@ -161,7 +161,7 @@ def test_any_article_is_written_as_it_is_read(
     tmp_path_factory: pytest.TempPathFactory, rows: list[list[str]], highlights: list[list[str]], anonymise: bool
 ) -> None:
     text = "\n\n".join(" ".join(row) for row in rows)
-    article = in_words(RawArticle("a", text, tuple(" ".join(row) for row in highlights)))
+    article = tokenise_article(RawArticle("a", text, tuple(" ".join(row) for row in highlights)))
     made = questions(article, seed=1, anonymise=anonymise)
     folder = tmp_path_factory.mktemp("questions")
     for one in made:
@@ -197,7 +197,7 @@ def test_articles_like_cnn_give_as_many_entities(shared_data: Path, tmp_path: Pa
         names = dict(row.split(":", 1) for row in rows[8:] if row.strip())
         text, query = (" ".join(names.get(word, word) for word in rows[line].split()) for line in (2, 4))
         text = ". ".join(sentence[:1].upper() + sentence[1:] for sentence in text.split(" . "))
-        article = in_words(RawArticle(path.stem, text, (query.replace(PLACEHOLDER, names[rows[6]]),)))
+        article = tokenise_article(RawArticle(path.stem, text, (query.replace(PLACEHOLDER, names[rows[6]]),)))
         made = questions(article, seed=1)
         counts.append((len(names), len(made[0].example.candidates) if made else 0))
     released, ours = (fmean(column) for column in zip(*counts, strict=True))

@@ -9,14 +9,14 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from dated_articles import articles
 
+from building.dated_articles import articles
 from gareader.building.articles import Article
-from gareader.building.pairs import PairQuestion, PairSettings, in_order, questions
+from gareader.building.pairs import PairQuestion, PairSettings, by_date, questions
 from gareader.building.similar import Rarity, neighbours, shared, shingles
-from gareader.corpora import read, who_did_what
-from gareader.errors import BuildError, ConfigError
-from gareader.examples import PLACEHOLDER
+from gareader.core.errors import BuildError, ConfigError
+from gareader.data.corpora import read, who_did_what
+from gareader.data.examples import PLACEHOLDER
 
 
 def made(settings: PairSettings | None = None, those: list[Article] | None = None) -> list[PairQuestion]:
@@ -142,7 +142,7 @@ def test_articles_out_of_order_or_without_a_date() -> None:
     undated = replace(articles()[0], date=None)
     with pytest.raises(BuildError, match="article mine-copy has no date; pairs are articles of about the same day"):
         made(None, [undated])
-    assert in_order(articles()[::-1]) == articles()
+    assert by_date(articles()[::-1]) == articles()
 
 
 def test_only_the_window_is_searched_and_it_finds_what_all_pairs_would() -> None:
@@ -216,11 +216,11 @@ def test_what_is_written_is_what_is_read(tmp_path: Path) -> None:
 
 
 def test_the_same_questions_in_every_process() -> None:
-    code = "from test_pairs import made\nprint(*[(one.example, one.solved) for one in made()])"
+    code = "from building.test_pairs import made\nprint(*[(one.example, one.solved) for one in made()])"
     outputs = {
         subprocess.run(
             [sys.executable, "-c", code],
-            cwd=Path(__file__).parent,
+            cwd=Path(__file__).parents[1],
             env={**os.environ, "PYTHONHASHSEED": seed},
             capture_output=True,
             check=True,

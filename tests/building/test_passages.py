@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from gareader.building.kinds import RARE
 from gareader.building.passages import PassageConfig, questions
-from gareader.errors import ConfigError
-from gareader.examples import PLACEHOLDER
+from gareader.core.errors import ConfigError
+from gareader.data.examples import PLACEHOLDER
 
 WORDS = {"Ann": "NE", "Ben": "NE", "Cay": "NE", "Dot": "NE", "ogre": RARE, "elf": RARE, "boat": "CN", "hill": "CN"}
 WORDS |= {"ran": "V", "in": "P", ".": ""}

@@ -5,7 +5,7 @@ import lzma
 import pytest
 
 from gareader.building.perceptron import Perceptron
-from gareader.errors import BuildError
+from gareader.core.errors import BuildError
 
 
 def test_the_same_tags_as_nltk(nltk_data, shared_data):

@@ -8,12 +8,13 @@ import pytest
 
 from gareader.building import shelf as shelf_module
 from gareader.building.shelf import books, texts
+from gareader.core.errors import CorpusError
 
 STORY = "The fox was in the wood and she saw a hen. It was not her hen, but he had to go for it.\n"
 
 
 def shelf(*paths):
-    bad = []
+    bad: list[CorpusError] = []
     found = list(books(paths, bad.append))
     return found, [str(error) for error in bad]
 

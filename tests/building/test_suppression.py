@@ -1,15 +1,16 @@
 """Simple baselines, and the suppression of questions they answer."""
 
 from collections import Counter
+from collections.abc import Sequence
 from itertools import product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gareader.building.baselines import BASELINES, RELAXED, STRICT, Choice, kept, solved
-from gareader.errors import ConfigError
-from gareader.examples import PLACEHOLDER, Example
+from gareader.building.baselines import BASELINES, RELAXED, STRICT, Choice, select_questions, solved
+from gareader.core.errors import ConfigError
+from gareader.data.examples import PLACEHOLDER, Example
 
 DOCUMENT = tuple("Bo Ek met Al Dee . Dee said Dee won the race . Cy Fox lost the cup .".split())
 CHOICES = (
@@ -46,14 +47,14 @@ def test_a_baseline_that_knows_nothing_answers_nothing() -> None:
 PATTERNS = list(product((False, True), repeat=2))
 
 
-def accuracy(answers: list[tuple[bool, ...]], chosen: list[int], baseline: int) -> float:
+def accuracy(answers: Sequence[tuple[bool, ...]], chosen: list[int], baseline: int) -> float:
     """The share of the chosen questions that a baseline answers."""
     return sum(answers[number][baseline] for number in chosen) / len(chosen)
 
 
-def within(answers: list[tuple[bool, ...]], most: float, seed: int = 1) -> list[int]:
+def within(answers: Sequence[tuple[bool, ...]], most: float, seed: int = 1) -> list[int]:
     """The questions that are kept where a baseline may answer this share of them."""
-    return kept(answers, [10] * len(answers), 10 * most, seed)
+    return select_questions(answers, [10] * len(answers), 10 * most, seed)
 
 
 def test_the_largest_selection_within_the_share() -> None:
@@ -75,12 +76,12 @@ def test_nothing_or_everything_is_kept() -> None:
 
 def test_a_baseline_may_not_be_below_nothing() -> None:
     with pytest.raises(ConfigError, match="factor = -1 is negative; it says how far above chance a baseline may be"):
-        kept([(True,)], [2], -1, seed=1)
+        select_questions([(True,)], [2], -1, seed=1)
 
 
 def test_chance_is_that_of_the_questions_that_are_kept() -> None:
     answers, choices = [(True,)] * 10 + [(False,)] * 10, [2] * 10 + [5] * 10  # a guess is right in 35 % of all
-    chosen = kept(answers, choices, STRICT, seed=1)
+    chosen = select_questions(answers, choices, STRICT, seed=1)
     assert accuracy(answers, chosen, 0) <= sum(1 / choices[number] for number in chosen) / len(chosen)
     assert len(chosen) == 14
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gareader.building.treebank import sentences
+from gareader.building.treebank import book_sentences
 
 
 def lines(text: str) -> list[str]:
-    return [" ".join(sentence) for sentence in sentences(text)]
+    return [" ".join(sentence) for sentence in book_sentences(text)]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_abbreviations(text: str, expected: list[str]) -> None:
 
 @given(st.text(alphabet="aIn't .,!?\"`-_()1\n—’é", max_size=60))
 def test_no_letter_is_lost_and_none_is_made(text: str) -> None:
-    tokens = [token for sentence in sentences(text) for token in sentence]
+    tokens = [token for sentence in book_sentences(text) for token in sentence]
     assert all(tokens)
     assert not any(token.split() != [token] for token in tokens)
     written = Counter(character for token in tokens if token[0] + token[-1] != "--" for character in token)
@@ -116,7 +116,7 @@ def test_no_letter_is_lost_and_none_is_made(text: str) -> None:
 )
 def test_time_grows_with_the_text_alone(piece: str) -> None:
     size = 10**7 if piece == "a" else 3 * 10**5
-    assert sum(map(len, sentences(piece * (size // len(piece))))) <= size
+    assert sum(map(len, book_sentences(piece * (size // len(piece))))) <= size
 
 
 BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]"}
@@ -187,5 +187,5 @@ def test_the_official_books_come_back(shared_data: Path, signs: str) -> None:
     for title, book in books.items():
         text = raw(book, " — " if "Golden" in title else "—")
         text = text.replace("—", "--").translate(PLAIN) if signs == "plain" else text.replace("'", "’")
-        same = Counter(book) & Counter(sentences(text))
+        same = Counter(book) & Counter(book_sentences(text))
         assert same.total() / len(book) > 0.995, title

@@ -13,9 +13,9 @@ from threading import Timer
 import pytest
 
 import synthetic
-from gareader.experiment import Experiment
-from gareader.store import prepare
-from gareader.training import BEST
+from gareader.data.store import prepare
+from gareader.training.experiment import Experiment
+from gareader.training.run import BEST
 
 # cyclopts wants to be sure that a test means its own arguments
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
@@ -61,7 +61,7 @@ def answer(reader, gareader, tmp_path):
 
     def run(*arguments, stdin=b"", reader=reader):
         with standard_input(stdin, tmp_path):
-            return gareader("answer", "--reader", reader, *arguments)
+            return gareader("answer", "--model", reader, *arguments)
 
     return run
 
@@ -202,7 +202,7 @@ def test_documents_that_cannot_be_read(answer, tmp_path):
 def test_a_reader_that_is_not_there(answer, story, tmp_path):
     code, out, err = answer("--document", story, "--query", QUERY, reader=tmp_path / "no")
     assert (code, out) == (1, "")
-    assert "there is no reader here (no reader.json); check the path\n" in err
+    assert "there is no model here (no reader.json); check the path\n" in err
 
 
 @pytest.mark.parametrize(
@@ -272,7 +272,7 @@ def test_a_batch_of_another_kind_is_told_once(answer, tmp_path, name, first):
     assert (code, out, err.count("\n")) == (1, "", 1)
     place = "/dev/stdin" if name == "-" else path
     assert err.startswith(f'gareader: {place}:1: this is no JSON object; --batch takes lines {{"id"')
-    assert err.endswith("for other formats type: gareader evaluate READER FILE --predictions answers.jsonl\n")
+    assert err.endswith("for other formats type: gareader evaluate MODEL FILE --predictions answers.jsonl\n")
 
 
 @pytest.mark.parametrize("name", ["questions.jsonl", "-"])
@@ -322,9 +322,12 @@ def test_a_batch_that_is_damaged_is_answered_up_to_there(answer, tmp_path):
 def test_a_program_may_ask_and_wait_for_each_answer(reader):
     """As a child process, the way another program uses it."""
     command = [sys.executable, "-m", "gareader", "answer", "--reader", reader, "--batch", "-"]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-    with subprocess.Popen(command, **pipes, text=True, env=environment) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=environment) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
         patience = Timer(60, process.kill)  # for an answer that never comes
         patience.start()
         for thing, holder in (("drum", "Ben"), ("kite", "Cora")):

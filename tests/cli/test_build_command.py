@@ -4,13 +4,12 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
+from places import SAMPLES
 
-DATA = Path(__file__).parents[1] / "data"
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -27,7 +26,7 @@ def gareader(request, tmp_path):
 
 
 def test_from_a_book_to_a_corpus_that_trains(gareader, tmp_path):
-    made = gareader("build", "books", DATA / "book.txt", "--out", "corpus", "--kind", "NE", "--json")
+    made = gareader("build", "books", SAMPLES / "book.txt", "--out", "corpus", "--kind", "NE", "--json")
     assert (made.returncode, made.stderr) == (0, "")
     counts = json.loads(made.stdout)
     assert counts["questions"] == len((tmp_path / "corpus" / "train.txt").read_text().strip().split("\n\n"))
@@ -44,18 +43,18 @@ def test_from_a_book_to_a_corpus_that_trains(gareader, tmp_path):
 
 
 def test_for_people(gareader, tmp_path):
-    made = gareader("build", "books", DATA / "book.txt", tmp_path / "none.txt", "--out", "corpus", "--workers", 1)
+    made = gareader("build", "books", SAMPLES / "book.txt", tmp_path / "none.txt", "--out", "corpus", "--workers", 1)
     assert made.returncode == 0
     assert "questions from 1 books; see corpus/card.md" in made.stdout
     assert "none.txt: there is no such file" in made.stderr
-    again = gareader("build", "books", DATA / "book.txt", "--out", "corpus")
+    again = gareader("build", "books", SAMPLES / "book.txt", "--out", "corpus")
     assert (again.returncode, again.stdout) == (1, "")
     assert again.stderr == "gareader: corpus exists already; name another folder with --out, or remove it\n"
 
 
 def test_the_check_says_what_is_found(gareader, tmp_path):
-    gareader("build", "books", DATA / "book.txt", "--out", "corpus")
-    found = gareader("build", "books", DATA / "book.txt", "--check", "corpus/train.txt")
+    gareader("build", "books", SAMPLES / "book.txt", "--out", "corpus")
+    found = gareader("build", "books", SAMPLES / "book.txt", "--check", "corpus/train.txt")
     assert found.returncode == 0, found.stderr
     assert found.stdout.startswith("100.0% of ")
     assert "; 100.0% of " in found.stdout
@@ -67,13 +66,13 @@ def test_the_check_says_what_is_found(gareader, tmp_path):
 
 
 def test_the_check_marks_what_differs_by_more_than_a_quarter(gareader, tmp_path):
-    gareader("build", "books", DATA / "book.txt", "--out", "corpus", "--kind", "CN")
-    found = gareader("build", "books", DATA / "book.txt", "--check", "corpus/train.txt")
+    gareader("build", "books", SAMPLES / "book.txt", "--out", "corpus", "--kind", "CN")
+    found = gareader("build", "books", SAMPLES / "book.txt", "--check", "corpus/train.txt")
     assert found.returncode == 0, found.stderr
     (row,) = [line for line in found.stdout.splitlines() if "answers: capitalised" in line]
     assert row.split()[2] == "0.00%"
     assert row.split()[-2:] == ["–", "differs"]
-    told = json.loads(gareader("build", "books", DATA / "book.txt", "--check", "corpus/train.txt", "--json").stdout)
+    told = json.loads(gareader("build", "books", SAMPLES / "book.txt", "--check", "corpus/train.txt", "--json").stdout)
     rows = {row["name"]: row for row in told["statistics"]}
     assert rows["answers_capitalised"]["ratio"] is None
     assert rows["answers_capitalised"]["differs"] is True
@@ -82,20 +81,20 @@ def test_the_check_marks_what_differs_by_more_than_a_quarter(gareader, tmp_path)
 
 
 def test_a_book_excluded_from_itself_leaves_nothing(gareader, tmp_path):
-    made = gareader("build", "books", DATA / "book.txt", "--out", "corpus", "--exclude", DATA / "book.txt")
+    made = gareader("build", "books", SAMPLES / "book.txt", "--out", "corpus", "--exclude", SAMPLES / "book.txt")
     assert made.returncode == 1
     assert "no book gave a question, so nothing was written" in made.stderr
     assert list(tmp_path.iterdir()) == []
 
 
 def test_neither_out_nor_check(gareader, tmp_path):
-    made = gareader("build", "books", DATA / "book.txt", data=tmp_path)
+    made = gareader("build", "books", SAMPLES / "book.txt", data=tmp_path)
     assert made.returncode == 1
     assert "say where to write the corpus with --out FOLDER" in made.stderr
 
 
 def test_without_the_tagger(gareader, tmp_path):
-    made = gareader("build", "books", DATA / "book.txt", "--out", "corpus", data=tmp_path / "nowhere")
+    made = gareader("build", "books", SAMPLES / "book.txt", "--out", "corpus", data=tmp_path / "nowhere")
     assert made.returncode == 1
     assert "python -m nltk.downloader averaged_perceptron_tagger_eng" in made.stderr
     assert not (tmp_path / "corpus").exists()

@@ -12,13 +12,11 @@ import pytest
 from cyclopts import App
 
 from gareader.cli import app
+from places import PROJECT, SAMPLES
 from real_data import NO_TAGGER, tagger_data
 from waiting import wait_until
 
 pytestmark = pytest.mark.slow
-
-PROJECT = Path(__file__).parents[2]
-DATA = PROJECT / "tests" / "data"
 
 
 def gareader(*arguments, cwd=PROJECT, **options):
@@ -92,14 +90,15 @@ def imported(code, *names):
 
 
 def test_help_answers_without_torch():
-    code = "from gareader.cli import app; app(['--help'], result_action='return_value')"
-    printed, modules = imported(code, "torch", "nltk", "pyarrow", "scipy")
+    code = "import sys; from gareader.cli import main; sys.argv = ['gareader', '--help']; main()"
+    printed, modules = imported(code, "torch", "nltk", "pyarrow", "scipy", "matplotlib")
     assert "describe" in printed
+    assert "Statistics of corpora" in printed
     assert modules == "[]\n"
 
 
-def test_nothing_below_batching_imports_torch():
-    code = "import gareader.config, gareader.significance, gareader.statistics, gareader.store, gareader.vectors"
+def test_nothing_below_the_layers_imports_torch():
+    code = "from gareader.core import config, significance; from gareader.data import statistics, store, vectors"
     assert imported(code, "torch")[1] == "[]\n"
 
 
@@ -111,8 +110,8 @@ def test_nothing_below_batching_imports_torch():
         (["describ"], 2, "describ"),
         (["prepare", "a"], 2, "out"),
         (["describe", "nowhere.txt"], 1, "gareader: nowhere.txt: there is no such file or folder; check the path"),
-        (["describe", DATA / "cbt.txt", "--format", "cbd"], 1, "did you mean 'cbt'?"),
-        (["prepare", DATA / "cbt.txt", "--out", "no/such/folder/x.arrow"], 1, "no/such/folder/x.arrow"),
+        (["describe", SAMPLES / "cbt.txt", "--format", "cbd"], 1, "did you mean 'cbt'?"),
+        (["prepare", SAMPLES / "cbt.txt", "--out", "no/such/folder/x.arrow"], 1, "no/such/folder/x.arrow"),
     ],
 )
 def test_errors_and_exit_codes(arguments, code, message):
@@ -124,7 +123,7 @@ def test_errors_and_exit_codes(arguments, code, message):
 
 
 def test_describe_prints_json_for_programs():
-    run = gareader("describe", DATA / "cbt.txt", DATA / "questions.jsonl", "--json")
+    run = gareader("describe", SAMPLES / "cbt.txt", SAMPLES / "questions.jsonl", "--json")
     first, second = map(json.loads, run.stdout.splitlines())
     assert {
         "examples",
@@ -141,7 +140,7 @@ def test_describe_prints_json_for_programs():
 
 
 def test_bad_examples_stop_or_are_listed_and_counted(tmp_path):
-    good = [line for line in (DATA / "questions.jsonl").read_text().splitlines() if line]
+    good = [line for line in (SAMPLES / "questions.jsonl").read_text().splitlines() if line]
     file = tmp_path / "mixed.jsonl"
     file.write_text("\n".join([good[0], '{"document": "no query"}', "{broken", *good[1:]]) + "\n")
     stopped = gareader("describe", file)
@@ -157,16 +156,16 @@ def test_bad_examples_stop_or_are_listed_and_counted(tmp_path):
 
 def test_a_prepared_corpus_describes_like_its_source(tmp_path):
     out = tmp_path / "cbt.arrow"
-    run = gareader("prepare", DATA / "cbt.txt", "--out", out)
+    run = gareader("prepare", SAMPLES / "cbt.txt", "--out", out)
     assert run.returncode == 0
     assert re.fullmatch(rf"{re.escape(str(out))}: \d+ examples, \d+ words, 0 bad examples skipped\n", run.stdout)
-    one, other = (json.loads(gareader("describe", path, "--json").stdout) for path in (DATA / "cbt.txt", out))
+    one, other = (json.loads(gareader("describe", path, "--json").stdout) for path in (SAMPLES / "cbt.txt", out))
     assert {**one, "corpus": ""} == {**other, "corpus": ""}
 
 
 def test_a_closed_pipe_is_no_traceback():
     with subprocess.Popen(
-        [sys.executable, "-m", "gareader", "describe", DATA / "cbt.txt"],
+        [sys.executable, "-m", "gareader", "describe", SAMPLES / "cbt.txt"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -179,7 +178,7 @@ def test_a_closed_pipe_is_no_traceback():
 
 
 def test_bench_prepare_prints_json():
-    result = json.loads(gareader("bench", "prepare", DATA / "cbt.txt", "--repeats", "2", "--json").stdout)
+    result = json.loads(gareader("bench", "prepare", SAMPLES / "cbt.txt", "--repeats", "2", "--json").stdout)
     assert len(result["bare_seconds"]) == len(result["prepare_seconds"]) == 2
     assert result["share_of_bare_speed"] > 0
     assert result["peak_memory_mb"] > 1
@@ -187,7 +186,7 @@ def test_bench_prepare_prints_json():
 
 def test_told_to_end_it_leaves_nothing_behind(tmp_path):
     corpus = tmp_path / "cbt.txt"
-    corpus.write_bytes(8_000 * (DATA / "cbt.txt").read_bytes())
+    corpus.write_bytes(8_000 * (SAMPLES / "cbt.txt").read_bytes())
     command = [sys.executable, "-m", "gareader", "prepare", corpus, "--out", tmp_path / "cbt.arrow"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         wait_until(lambda: any(tmp_path.glob(".cbt.arrow.*/*")), process)  # the workers have begun

@@ -5,8 +5,8 @@ import json
 import pytest
 
 import synthetic
-from gareader import checkpoint, pretrained
-from gareader.predictor import load
+from gareader.trained import model, models
+from gareader.trained.predictor import load
 from packed_readers import made, trained, write_box, write_vectors, written
 
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
@@ -40,7 +40,7 @@ def test_answer_evaluate_and_serve_say_the_same(box, gareader, tmp_path):
     corpus.write_text(json.dumps({**question, "answer": "Ben"}) + "\n")
     (tmp_path / "story.txt").write_text(question["document"])
     asked = ["--document", tmp_path / "story.txt", "--query", question["query"], "--candidates", "Ann|Ben"]
-    code, out, err = gareader("answer", "--reader", folder, *asked, "--json")
+    code, out, err = gareader("answer", "--model", folder, *asked, "--json")
     assert (code, err) == (0, "")
     answer = shares(json.loads(out))
     assert gareader("evaluate", folder, corpus, "--predictions", predictions)[0] == 0
@@ -60,7 +60,7 @@ def shares(record):
 
 
 def test_the_command_measures_and_calibrates(box, gareader, tmp_path, monkeypatch):
-    monkeypatch.setattr(pretrained, "BOX", box)
+    monkeypatch.setattr(models, "BOX", box)
     corpora = {name: tmp_path / f"{name}.jsonl" for name in ("measure", "calibrate")}
     for seed, path in enumerate(corpora.values()):
         path.write_text("".join(map(written, synthetic.corpus(30, seed=seed))))
@@ -76,9 +76,9 @@ def test_the_command_measures_and_calibrates(box, gareader, tmp_path, monkeypatc
     assert told["measured"]["accuracy"] == report["accuracy"]
     assert told["measured"]["loss"] == pytest.approx(report["loss"])
     assert told["measured"]["interval"] == pytest.approx(report["interval"])
-    listed = {row["name"]: row for row in map(json.loads, gareader("readers", "--json")[1].splitlines())}
+    listed = {row["name"]: row for row in map(json.loads, gareader("models", "--json")[1].splitlines())}
     assert listed["both"] == told
-    assert "who has what" in gareader("readers")[1]
+    assert "who has what" in gareader("models")[1]
     assert gareader("analyse", "both", corpora["measure"])[0] == 0
     plain = gareader("ensemble", "one", "two", "--out", box / "plain")[1]
     assert plain == f"{box / 'plain'}: {sum(f.stat().st_size for f in needed) / 1e6:.1f} MB, temperature 1.000\n"
@@ -97,7 +97,7 @@ def test_packing_against_words(vectors, gareader, tmp_path):
     corpus = tmp_path / "corpus.jsonl"
     corpus.write_text("".join(map(written, CORPUS)))
     for seed in (1, 2):
-        checkpoint.save(trained(vectors, seed, hidden=4), tmp_path / f"run{seed}")
+        model.save(trained(vectors, seed, hidden=4), tmp_path / f"run{seed}")
     box = tmp_path / "box"
     packing = "--measure", corpus, "--words", box / "words"
     assert gareader("pack", tmp_path / "run1", "--out", box / "one", *packing, "--vectors", vectors)[0] == 0
@@ -112,8 +112,8 @@ def test_packing_against_words(vectors, gareader, tmp_path):
     accuracy = json.loads(gareader("evaluate", box / "two", corpus, "--json")[1])["accuracy"]
     assert json.loads(out)["measured"]["accuracy"] == accuracy
     for words, problem in (
-        (tmp_path / "words", "words that readers share lie beside them; name a folder such as"),
-        (box / "three", "words that readers share lie beside them"),
+        (tmp_path / "words", "words that models share lie beside them; name a folder such as"),
+        (box / "three", "words that models share lie beside them"),
         (box / "one", "there are no words here (no vocabulary.txt); choose another folder"),
         (box / "a|b", "this name is of other than letters"),
     ):

@@ -7,14 +7,16 @@ from pathlib import Path
 import pytest
 
 import synthetic
-from corpora.writers import write_jsonl
+from data.corpora.writers import write_jsonl
 from gareader import readers
-from gareader.checkpoint import SETTINGS, load
-from gareader.errors import CheckpointError
+from gareader.core.errors import ModelError
+from gareader.trained.folder import SETTINGS
+from gareader.trained.model import load
+from places import PROJECT
 
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "bag_of_words_reader"
+EXAMPLE = PROJECT / "examples" / "bag_of_words_reader"
 CONFIG = """
 [data]
 train = "{folder}/train.jsonl"
@@ -73,7 +75,7 @@ def trained_measured_and_asked(gareader, config, *options):
     assert code == 0, err
     assert json.loads(printed)["accuracy"] > 0.6  # a guess is right in a quarter
     question = ("--document", folder / "story.txt", "--query", "XXXXX has the drum .", "--candidates", "Ann|Ben")
-    code, printed, err = gareader("answer", "--reader", f"{reader}", *question, "--json", *options)
+    code, printed, err = gareader("answer", "--model", f"{reader}", *question, "--json", *options)
     assert code == 0, err
     assert {each["answer"] for each in json.loads(printed)["ranking"]} == {"Ann", "Ben"}
     code, printed, err = gareader("serve", reader, "--check", *options)
@@ -98,7 +100,7 @@ def test_a_module_in_the_working_folder(gareader, config, monkeypatch):
     monkeypatch.chdir(EXAMPLE)
     reader = trained_measured_and_asked(gareader, config, "--import", "bag_of_words_reader")
     monkeypatch.setattr(readers, "_outside", {})
-    with pytest.raises(CheckpointError, match=r"no reader is called 'bag-of-words'; known: .* --import"):
+    with pytest.raises(ModelError, match=r"no reader is called 'bag-of-words'; known: .* --import"):
         load(reader)
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from gareader.benchmark.serving import memory, service
 from gareader.cli.serve import listening
-from gareader.errors import GareaderError
+from gareader.core.errors import GareaderError
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")]
 
@@ -57,6 +57,7 @@ def test_nothing_of_what_users_write_is_logged_and_memory_stays():
         assert memory(process.pid) < before + 30
         process.send_signal(signal.SIGTERM)
         process.wait(60)
+        assert process.stderr is not None
         assert b"Zanzibar" not in process.stderr.read()
 
 

@@ -8,17 +8,16 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 from safetensors import safe_open
 
 import waiting
-from gareader.files import held
-from gareader.training import BEST, METRICS, STATE
-from test_training import same_run
+from gareader.core.files import locked
+from gareader.training.run import BEST, LAST, METRICS, STATE
+from places import PROJECT
+from training.test_training import same_run
 
-PROJECT = Path(__file__).parents[2]
 SETTINGS = {
     "data.validation": '"configs/tiny/validation.txt"',  # quotation marks must survive in the printed command
     "train.max_epochs": 1,
@@ -193,7 +192,7 @@ def test_a_run_that_could_not_begin_does_not_stand_in_the_way(gareader, tmp_path
 
 
 def test_a_run_that_is_going_on_is_left_alone(gareader, whole):
-    with held(whole / "lock", "busy"):
+    with locked(whole / "lock", "busy"):
         code, out, err = gareader(*ARGUMENTS, "--out", whole, "--resume")
     assert (code, out) == (1, "")
     assert err == f"gareader: {whole}: a run is going on here already; wait for it, or choose another --out\n"
@@ -204,3 +203,4 @@ def test_a_finished_run_is_told_again_as_json(gareader, whole):
     assert code == 0
     found = json.loads(out)
     assert (found["finished"], found["step"], found["reader"]) == (True, 50, str(whole / BEST))
+    assert found.get("last") == (None if found["best_step"] == 50 else str(whole / LAST))

@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 import torch
@@ -94,7 +95,7 @@ def test_the_kernel_computes_what_the_equations_say(number, case):
     scale = 1.0 if problem.draws is None else 2**16 / (2**16 - problem.dropped)
     for name, one, other in zip(("alpha", "out", "d_document", "d_query"), found, expected, strict=True):
         limit = {"alpha": 1e-6, "out": 1e-5}.get(name, 1e-4) * (1.0 if name == "alpha" else scale)
-        torch.testing.assert_close(one.double(), other, rtol=1e-5, atol=limit, msg=lambda text, name=name: name + text)
+        torch.testing.assert_close(one.double(), other, rtol=1e-5, atol=limit, msg=name.__add__)
 
 
 @needs_kernel
@@ -157,32 +158,38 @@ def test_what_a_masked_word_holds_changes_nothing():
     ],
 )
 def test_tensors_of_another_shape_or_kind_are_refused(change, message):
-    given_ = {
+    given_: dict[str, Any] = {
         "document": torch.zeros(2, 7, 4),
         "query": torch.zeros(2, 3, 4),
         "mask": torch.ones(2, 3, dtype=torch.bool),
         "draws": None,
     }
+    document, query, mask, draws = {**given_, **change}.values()
     with pytest.raises(ValueError, match=message):
-        attention_kernel.gated_attention(*{**given_, **change}.values(), 0)
+        attention_kernel.gated_attention(document, query, mask, draws, 0)
 
 
 @needs_kernel
 def test_the_module_asks_the_kernel_where_it_can(monkeypatch):
-    calls = []
+    calls: list[str] = []
     call = native.call
-    monkeypatch.setattr(native, "call", lambda function, *rest: (calls.append(function), call(function, *rest)))
+
+    def counted(function, *rest):
+        calls.append(function)
+        call(function, *rest)
+
+    monkeypatch.setattr(native, "call", counted)
     problem = make(Case(2, 9, 5, 6))
     arguments = problem.document, problem.query, problem.mask
 
-    def asked(gate=("token", "multiply"), attention=False, tensors=arguments):
+    def asked(query_attention="token", gate="multiply", attention=False, tensors=arguments):
         calls.clear()
-        GatedAttention(*gate, 0.0)(*tensors, attention=attention)
+        GatedAttention(query_attention, gate, 0.0)(*tensors, attention=attention)
         return bool(calls)
 
     assert asked()
-    assert not asked(("token", "add"))
-    assert not asked(("whole", "multiply"))
+    assert not asked(gate="add")
+    assert not asked("whole")
     assert not asked(attention=True)  # its α has no gradient
     with torch.no_grad():
         assert asked(attention=True)

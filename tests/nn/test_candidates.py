@@ -2,10 +2,10 @@
 
 import torch
 
-from gareader.batching import Collator
-from gareader.examples import PLACEHOLDER, Example
+from gareader.data.examples import PLACEHOLDER, Example
+from gareader.data.vocabulary import Alphabet, Vocabulary
+from gareader.nn.batching import Collator
 from gareader.nn.candidates import candidate_vectors, mentions
-from gareader.vocabulary import Alphabet, Vocabulary
 
 COLLATE = Collator(Vocabulary(["Mary", "Ann", "Tom"]), Alphabet.of(["Mary"]), width=2, seed=5)
 BATCH = COLLATE(

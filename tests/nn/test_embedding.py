@@ -5,10 +5,10 @@ import pytest
 import torch
 
 import reference
-from gareader.batching import Collator
+from gareader.data.vectors import random_vector
+from gareader.data.vocabulary import Alphabet, Vocabulary
+from gareader.nn.batching import Collator
 from gareader.nn.embedding import CharacterEmbedding, TokenEmbedding
-from gareader.vectors import random_vector
-from gareader.vocabulary import Alphabet, Vocabulary
 
 WORDS = ["cat", "a", "incomprehensibilities", "dog"]
 ALPHABET = Alphabet.of(WORDS)
@@ -66,4 +66,5 @@ def test_word_table_is_fixed_or_updated():
     assert not fixed(types).requires_grad
     updated = TokenEmbedding(torch.ones(2, 4), None, update_words=True)
     updated(types).sum().backward()
+    assert updated.words.grad is not None
     assert updated.words.grad.tolist() == [[0] * 4, [1] * 4]

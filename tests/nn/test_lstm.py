@@ -10,7 +10,7 @@ from reference import bilstm
 
 def test_the_equations():
     layer = BiLSTM(3, 4, generator=torch.Generator().manual_seed(1), scale=0.7).double()
-    layer.lstm.bias_ih_l0.data.normal_(generator=torch.Generator().manual_seed(2))
+    layer.lstm.get_parameter("bias_ih_l0").data.normal_(generator=torch.Generator().manual_seed(2))
     X = torch.randn(1, 5, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(3))
     with torch.no_grad():
         states = layer(X, torch.ones(1, 5, dtype=torch.bool))[0].numpy()

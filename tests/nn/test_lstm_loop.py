@@ -20,8 +20,8 @@ def test_without_peepholes_it_is_torchs_lstm():
     lstm = torch.nn.LSTM(4 * H, H, bias=False, dtype=torch.float64)
     order = torch.cat([torch.arange(H) + H * gate for gate in (1, 0, 2, 3)])  # torch has i, f, g, o
     with torch.no_grad():
-        lstm.weight_ih_l0.copy_(torch.eye(4 * H)[order])
-        lstm.weight_hh_l0.copy_(weight.T[order])
+        lstm.get_parameter("weight_ih_l0").copy_(torch.eye(4 * H)[order])
+        lstm.get_parameter("weight_hh_l0").copy_(weight.T[order])
     expected, (last_h, last_c) = lstm(steps, (h.unsqueeze(0), c.unsqueeze(0)))
     states, cells = lstm_loop(steps, weight, state=(h, c))
     torch.testing.assert_close(states, expected, rtol=1e-12, atol=1e-12)

@@ -4,12 +4,12 @@ import pytest
 import torch
 from torch.nn import functional
 
-from gareader.batching import Collator
-from gareader.examples import PLACEHOLDER, Example
+from gareader.data.examples import PLACEHOLDER, Example
+from gareader.data.vocabulary import Alphabet, Vocabulary
 from gareader.nn.answer_words import AnswerWords
+from gareader.nn.batching import Collator
 from gareader.nn.masked import equal_shares, masked_log_softmax, masked_mean, masked_softmax
 from gareader.nn.pointer_sum import pointer_mass, pointer_sum
-from gareader.vocabulary import Alphabet, Vocabulary
 
 
 def test_masked_softmax():

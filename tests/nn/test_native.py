@@ -15,9 +15,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gareader.errors import ConfigError
+from gareader.core.errors import ConfigError
 from gareader.nn import gru_kernel, native
 from gareader.nn.gru import CELLS, BiGRU
+from places import PROJECT
 
 
 def load_quietly():
@@ -354,7 +355,7 @@ def test_gradient_of_weights_alone(calls, case):
     problem = make(case)
     expected = run(problem)
     assert calls["gru_backward"][8] is not None
-    weights = [weight.requires_grad_() for weight in problem.weights]
+    weights = tuple(weight.requires_grad_() for weight in problem.weights)
     out = gru_kernel.bigru(problem.values, problem.words, problem.mask, weights, problem.cell)
     gradients = torch.autograd.grad(out, weights, problem.gradient)
     assert calls["gru_backward"][8] is None  # d_x, the largest product of the backward pass
@@ -567,7 +568,7 @@ def test_a_library_that_cannot_be_loaded_says_why(missing):
 
 
 def test_the_interface_is_that_of_the_header():
-    header = (Path(__file__).parents[2] / "native" / "gru.h").read_text(encoding="utf-8")
+    header = (PROJECT / "native" / "gru.h").read_text(encoding="utf-8")
     assert f"GRU_INTERFACE = {native.INTERFACE} " in header
 
 

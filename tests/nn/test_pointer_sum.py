@@ -37,6 +37,7 @@ def test_equals_the_equation_and_never_gives_nan(question):
         np.testing.assert_allclose(result[0].exp().detach().numpy(), expected, rtol=1e-9)
         assert result.exp().sum().item() == pytest.approx(1)
     result[present].sum().backward()
+    assert scores.grad is not None
     assert scores.grad.isfinite().all()
 
 
@@ -57,6 +58,7 @@ def test_a_missing_candidate_does_not_poison_a_gradient():
         pointer_sum(scores, occurrence(["a", "b"], [["a"], ["b"], ["z"]])), torch.tensor([0])
     )
     loss.backward()
+    assert scores.grad is not None
     assert scores.grad.tolist() == [[-0.5, 0.5]]
 
 
@@ -65,6 +67,7 @@ def test_no_candidate_at_all_is_minus_infinity_with_gradient_zero():
     result = pointer_sum(scores, occurrence(["a", "b"], [["y"], ["z"]]))
     assert result.tolist() == [[-torch.inf, -torch.inf]]
     result.exp().sum().backward()
+    assert scores.grad is not None
     assert scores.grad.tolist() == [[0.0, 0.0]]
 
 

@@ -4,12 +4,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gareader.batching import Collator
-from gareader.examples import PLACEHOLDER, Example
+from gareader.data.examples import PLACEHOLDER, Example
+from gareader.data.vectors import random_vector
+from gareader.data.vocabulary import Alphabet, Vocabulary
+from gareader.nn.batching import Collator
 from gareader.nn.scaled_embedding import ScaledEmbedding
 from gareader.nn.sentences import between_marks, in_sentences, neighbours, sentence_numbers
-from gareader.vectors import random_vector
-from gareader.vocabulary import Alphabet, Vocabulary
 
 COLLATE = Collator(Vocabulary(["a", "."]), Alphabet.of(["a"]), width=3, seed=5)
 

@@ -2,7 +2,7 @@
 
 import random
 
-from gareader.examples import PLACEHOLDER, Example
+from gareader.data.examples import PLACEHOLDER, Example
 from synthetic import PEOPLE, THINGS
 
 

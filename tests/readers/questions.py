@@ -3,11 +3,11 @@
 import numpy as np
 import torch
 
-from gareader.batching import Collator
-from gareader.examples import Example
+from gareader.data.examples import Example
+from gareader.data.vectors import random_vector
+from gareader.data.vocabulary import Alphabet, Vocabulary
+from gareader.nn.batching import Collator
 from gareader.readers.reader import Basis
-from gareader.vectors import random_vector
-from gareader.vocabulary import Alphabet, Vocabulary
 
 QUESTIONS = [
     Example(

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import reference
-from gareader.errors import ConfigError
+from gareader.core.errors import ConfigError
 from gareader.readers.attention_sum_reader import AttentionSumConfig, AttentionSumReader
 from gareader.readers.gated_attention_reader import GatedAttentionConfig, GatedAttentionReader
 from gareader.readers.output import answer_loss, mass_loss

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from gareader.errors import ConfigError
+from gareader.core.errors import ConfigError
 from gareader.readers.attentive_reader import AttentiveConfig, AttentiveReader
 from gareader.readers.output import answer_loss
 from gareader.readers.reader import Basis
@@ -64,7 +64,7 @@ def test_first_weights():
     reader = AttentiveReader(AttentiveConfig(init_std=0.3), Basis(words, 0, generator=torch.Generator().manual_seed(0)))
     assert reader.y_m.shape == (512, 100)
     assert reader.answer.weight.shape == (101, 512)
-    for weight in (reader.y_m, reader.u_g, reader.answer.weight, reader.query_lstm.lstm.weight_hh_l0):
+    for weight in (reader.y_m, reader.u_g, reader.answer.weight, reader.query_lstm.lstm.get_parameter("weight_hh_l0")):
         assert weight.std().item() == pytest.approx(0.3, rel=0.05)
 
 

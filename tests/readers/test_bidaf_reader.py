@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from gareader.errors import ConfigError
-from gareader.examples import Example
+from gareader.core.errors import ConfigError
+from gareader.data.examples import Example
+from gareader.nn.lstm import BiLSTM
 from gareader.readers.bidaf_reader import BiDAFConfig, BiDAFReader, CharacterCNN, windows
 from gareader.readers.output import answer_loss
 from gareader.readers.reader import Basis
@@ -75,9 +76,9 @@ def transcribed(reader, collator, question):
         u_tilde = sum(a_tj * u for a_tj, u in zip(a_t, U, strict=True))
         G.append(np.concatenate([h, u_tilde, h * u_tilde, h * h_tilde]))
     M, start = [], 0
-    for places in cut:
-        window = G[start : start + len(places)]
-        start += len(places)
+    for around in cut:
+        window = G[start : start + len(around)]
+        start += len(around)
         for layer in reader.model:
             window = bilstm(window, layer)
         M += window
@@ -186,7 +187,7 @@ def test_sizes_of_the_paper():
     assert reader.characters.table.shape == (50, 8)
     assert reader.characters.weight.shape == (100, 8, 5)
     assert reader.encode.lstm.weight_ih_l0.shape == (400, 200)
-    assert [layer.lstm.input_size for layer in reader.model] == [800, 200]
+    assert [layer.lstm.input_size for layer in reader.model if isinstance(layer, BiLSTM)] == [800, 200]
     assert reader.point.shape == (1, 1000)
 
 

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from torch.nn import functional
 
 import synthetic
-from gareader.batching import SPECIAL_WORDS, Collator
-from gareader.examples import PLACEHOLDER, Example
+from gareader.data.examples import PLACEHOLDER, Example
+from gareader.data.vocabulary import Alphabet, Vocabulary
+from gareader.nn.batching import SPECIAL_WORDS, Collator
 from gareader.readers import READERS
 from gareader.readers.reader import Basis
-from gareader.vocabulary import Alphabet, Vocabulary
 from readers.variants import CHANGES, LEARNING, VARIANTS
 
 VOCABULARY = Vocabulary([*SPECIAL_WORDS, *synthetic.PEOPLE, *synthetic.THINGS, "has", "the", "."])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from gareader.errors import ConfigError
+from gareader.core.errors import ConfigError
 from gareader.readers.deep_lstm_reader import DeepLSTMConfig, DeepLSTMReader
 from gareader.readers.output import answer_loss
 from gareader.readers.reader import Basis

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 import reference
-from gareader.errors import ConfigError
-from gareader.examples import Example
+from gareader.core.errors import ConfigError
+from gareader.data.examples import Example, Words
 from gareader.readers import der_reader
 from gareader.readers.der_reader import DERConfig, DERReader
 from gareader.readers.output import answer_loss
@@ -45,7 +45,8 @@ def transcribed(reader, question):
 
     entities = [e for e in question.candidates if any(word in e for word in question.document)]
     s = {e: sum(embed(word) for word in e) / len(e) for e in entities}
-    d, told = {e: [s[e]] for e in entities}, {e: [] for e in entities}
+    d = {e: [s[e]] for e in entities}
+    told: dict[Words, list[list[int]]] = {e: [] for e in entities}
 
     def read(words, layer):  # entity tokens are replaced by their state, seen through a layer
         X = []
@@ -185,10 +186,10 @@ def test_first_weights():
             expected = 0 if "bias" in name else (2 / (4 * 100 + 20)) ** 0.5
             assert weight.std().item() == pytest.approx(expected, rel=0.05), name
     assert reader.in_query.std().item() == pytest.approx((2 / 101) ** 0.5, rel=0.2)
-    for layer, fans in ((reader.context, 400 + 20), (reader.mention, 20 + 20), (reader.answer, 20 + 100)):
+    for linear, fans in ((reader.context, 400 + 20), (reader.mention, 20 + 20), (reader.answer, 20 + 100)):
         bound = (6 / fans) ** 0.5
-        assert 0.98 * bound < layer.weight.abs().max() <= bound
-        assert layer.bias is None or (layer.bias == 0).all()
+        assert 0.98 * bound < linear.weight.abs().max() <= bound
+        assert linear.bias is None or (linear.bias == 0).all()
 
 
 def test_gradients_of_the_whole_reader():

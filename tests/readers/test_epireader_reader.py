@@ -8,8 +8,8 @@ import pytest
 import torch
 
 import reference
-from gareader.errors import ConfigError
-from gareader.examples import Example
+from gareader.core.errors import ConfigError
+from gareader.data.examples import Example
 from gareader.readers.epireader_reader import EpiReader, EpiReaderConfig, epireader_loss, ranks
 from gareader.readers.output import ReaderOutput, mass_loss
 from gareader.readers.reader import Basis

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 import reference
-from gareader.errors import ConfigError
-from gareader.examples import Example
-from gareader.nn.token_features import ROWS, in_query, mentions
+from gareader.core.errors import ConfigError
+from gareader.data.examples import Example
+from gareader.nn.token_features import ROWS, in_query, mention_count
 from gareader.readers.gated_attention_reader import GatedAttentionConfig, GatedAttentionReader
 from gareader.readers.output import answer_loss
 from gareader.readers.reader import Basis
@@ -79,7 +79,9 @@ def test_equals_the_paper(name):
 
 @pytest.mark.parametrize("name", [name for name in VARIANTS if name.startswith("gated-attention:")])
 def test_gradients_of_the_whole_reader(name):
-    reader, collator = build(replace(VARIANTS[name][1], hidden=2))
+    config = VARIANTS[name][1]
+    assert isinstance(config, GatedAttentionConfig)
+    reader, collator = build(replace(config, hidden=2))
     batch = collator(QUESTIONS)
     assert gradients_are_right(reader, batch, answer_loss)
 
@@ -114,7 +116,7 @@ def test_mentions_are_counted_on_a_logarithmic_scale():
     document = ("a", *["b"] * 3, *["c"] * 300, "d")
     question = Example("counts", document, ("@placeholder",), (("a",), ("b",), ("c",)), 0)
     _, collator = build(GatedAttentionConfig(hidden=4))
-    row = mentions(collator([question]))[0].tolist()
+    row = mention_count(collator([question]))[0].tolist()
     assert (row[0], row[1], row[4], row[-1]) == (1, 2, ROWS - 1, 0)
 
 
@@ -139,10 +141,12 @@ def test_initial_tables():
         GatedAttentionConfig(), Basis(torch.zeros(1, 100), 1000, generator=torch.Generator().manual_seed(0))
     )
     letters = reader.embed.characters
+    assert letters is not None
     assert letters.table.shape == (1000, 25)
     assert letters.table.std().item() == pytest.approx(0.01, rel=0.05)
     assert letters.weight.abs().max().item() == pytest.approx((6 / 100) ** 0.5, rel=0.02)  # Glorot's bound, 50 + 50
     assert (letters.bias == 0).all()
+    assert reader.feature is not None
     assert reader.feature.abs().max().item() < 0.05
     assert reader.document_grus[0].input_weight.shape == (2, 150, 384)
     assert reader.document_grus[2].input_weight.shape == (2, 258, 384)

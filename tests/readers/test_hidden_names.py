@@ -5,12 +5,13 @@ from dataclasses import replace
 import pytest
 import torch
 
-from gareader.anonymity import mark
-from gareader.batching import SPECIAL_WORDS, Collator
-from gareader.examples import PLACEHOLDER, Example
+from gareader.core.config import from_table
+from gareader.data.anonymity import mark
+from gareader.data.examples import PLACEHOLDER, Example
+from gareader.data.vocabulary import Alphabet, Vocabulary
+from gareader.nn.batching import SPECIAL_WORDS, Collator
 from gareader.readers import READERS, new_reader
 from gareader.readers.reader import Basis
-from gareader.vocabulary import Alphabet, Vocabulary
 
 MARKS = 6
 VOCABULARY = Vocabulary([*SPECIAL_WORDS, *map(mark, range(MARKS)), *"Ann Ben Cora met and then left .".split()])
@@ -39,10 +40,14 @@ OTHER = replace(
 )
 
 
+def config(name):
+    return from_table(READERS[name].config, {"hidden": 8}, "reader")
+
+
 def probabilities(name, example, anonymity, draw=0):
     generator = torch.Generator().manual_seed(0)
     words = torch.randn(len(VOCABULARY), 8, generator=generator)
-    reader = READERS[name].reader(READERS[name].config(hidden=8), Basis(words, len(ALPHABET), generator=generator))
+    reader = READERS[name].reader(config(name), Basis(words, len(ALPHABET), generator=generator))
     collate = Collator(VOCABULARY, ALPHABET, width=8, seed=1, anonymity=anonymity, marks=MARKS)
     with torch.no_grad():
         return reader.eval()(collate([example], draw)).log_probabilities[0]
@@ -74,19 +79,22 @@ def test_the_answers_are_the_rows_of_the_marks(name):
     words = torch.randn(len(VOCABULARY), 8, generator=generator)
     collator = Collator(VOCABULARY, ALPHABET, width=8, seed=1, anonymity="ordered", marks=MARKS)
     assert collator.answers == [VOCABULARY.get(mark(number)) for number in range(MARKS)]
-    reader = new_reader(name, READERS[name].config(hidden=8), words, collator, generator=generator)
+    reader = new_reader(name, config(name), words, collator, generator=generator)
     batch = collator([QUESTION])
     READERS[name].loss(reader(batch), batch).backward()
-    assert len(reader.answer.weight) == MARKS + 1
-    assert reader.answer.weight.grad.abs().sum(dim=1).nonzero().flatten().tolist() == [0, 1, 2]
+    rows = reader.get_parameter("answer.weight")
+    assert len(rows) == MARKS + 1
+    assert rows.grad is not None
+    assert rows.grad.abs().sum(dim=1).nonzero().flatten().tolist() == [0, 1, 2]
 
 
 @every_reader
 def test_rows_for_other_words_than_marks_would_change_nothing(name):
     torch.manual_seed(0)
-    words, config = torch.randn(len(VOCABULARY), 8), READERS[name].config(hidden=8)
+    words, settings = torch.randn(len(VOCABULARY), 8), config(name)
     collator = Collator(VOCABULARY, ALPHABET, width=8, seed=1, anonymity="permuted", marks=MARKS)
-    few, all_ = new_reader(name, config, words, collator), READERS[name].reader(config, Basis(words, len(ALPHABET)))
+    assert collator.answers is not None
+    few, all_ = new_reader(name, settings, words, collator), READERS[name].reader(settings, Basis(words, len(ALPHABET)))
     state = all_.state_dict()
     few.load_state_dict({**state, "answer.weight": state["answer.weight"][[*collator.answers, -1]]})
     batch = collator([QUESTION])

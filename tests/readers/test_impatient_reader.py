@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from gareader.errors import ConfigError
+from gareader.core.errors import ConfigError
 from gareader.readers.impatient_reader import ImpatientConfig, ImpatientReader
 from gareader.readers.output import answer_loss
 from gareader.readers.reader import Basis
@@ -62,8 +62,8 @@ def test_a_masked_query_token_keeps_r():
         mask = torch.ones(2, 4, dtype=torch.bool)
         mask[0, gone] = False
         left = [i for i in range(4) if i != gone]
-        r, s = reader.look(document, query, everything, mask)
-        shorter, looks = reader.look(document[:1], query[:1, left], everything[:1], mask[:1, left])
+        r, s = reader.attend(document, query, everything, mask)
+        shorter, looks = reader.attend(document[:1], query[:1, left], everything[:1], mask[:1, left])
         torch.testing.assert_close(r[:1], shorter)
         torch.testing.assert_close(s[:1, :, left], looks)
         assert (s[0, :, gone] == 0).all()

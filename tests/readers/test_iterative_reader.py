@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import reference
-from gareader.errors import ConfigError
+from gareader.core.errors import ConfigError
 from gareader.readers.iterative_reader import IterativeConfig, IterativeReader
 from gareader.readers.output import mass_loss
 from gareader.readers.reader import Basis

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from gareader.errors import ConfigError
-from gareader.examples import PLACEHOLDER, Example
+from gareader.core.errors import ConfigError
+from gareader.data.examples import PLACEHOLDER, Example
 from gareader.readers.lstm_lm_reader import (
     LSTMLanguageModelConfig,
     LSTMLanguageModelReader,
-    filled_in,
+    filled_queries,
     language_loss,
 )
 from gareader.readers.output import ReaderOutput, answer_loss
@@ -92,7 +92,7 @@ def test_the_loss_is_the_mean_over_all_words_of_documents_and_queries_with_their
 def test_queries_are_filled_in_whole():
     _, collator = build()
     batch = collator(QUESTIONS)
-    words, mask = filled_in(batch)
+    words, mask = filled_queries(batch)
     spelling: dict[int, str] = {}  # of each type
     for b, question in enumerate(QUESTIONS):
         spelling |= dict(zip(batch.document[b].tolist(), question.document, strict=False))

@@ -6,13 +6,13 @@ import torch
 
 import reference
 import synthetic
-from gareader.batching import Collator
-from gareader.errors import ConfigError
-from gareader.examples import Example
+from gareader.core.errors import ConfigError
+from gareader.data.examples import Example
+from gareader.data.vocabulary import Alphabet, Vocabulary
+from gareader.nn.batching import Collator
 from gareader.readers.memory_reader import MemoryConfig, MemoryOutput, MemoryReader, window_loss
 from gareader.readers.output import ReaderOutput
 from gareader.readers.reader import Basis
-from gareader.vocabulary import Alphabet, Vocabulary
 from readers.questions import KNOWN, SEED, gradients_are_right, vector, wrapped
 
 QUESTIONS = [
@@ -79,6 +79,7 @@ def test_loss_equals_the_paper_and_is_zero_where_the_best_window_is_right():
         reader, collator = build(5, seed)
         for question in QUESTIONS:
             o, weights, _ = transcribed(reader, question)
+            assert question.answer is not None
             right = [i for i in o if question.document[i] in question.candidates[question.answer]]
             target, best = max(right, key=o.get), max(o, key=o.get)
             expected = 0.0 if best == target else -np.log(weights[target])
@@ -107,6 +108,7 @@ def test_a_tie_with_a_wrong_window_teaches():
     loss = window_loss(MemoryOutput(torch.zeros(1, 2), window_scores=scores), batch)
     loss.backward()
     assert loss.item() == pytest.approx(np.log(3))
+    assert scores.grad is not None
     assert (scores.grad != 0).all()
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from gareader.errors import ConfigError
+from gareader.core.errors import ConfigError
 from gareader.readers.nse_reader import NSEConfig, NSEReader
 from gareader.readers.output import mass_loss
 from gareader.readers.reader import Basis

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from gareader.config import Settings
+from gareader.core.config import Settings
 from gareader.readers import READERS
 from gareader.readers.aoa_reader import AoAConfig
 from gareader.readers.nse_reader import NSEConfig

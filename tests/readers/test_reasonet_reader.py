@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import reference
-from gareader.errors import ConfigError
+from gareader.core.errors import ConfigError
 from gareader.readers.output import mass_loss
 from gareader.readers.reader import Basis
 from gareader.readers.reasonet_reader import ReasoNetConfig, ReasoNetReader
@@ -121,8 +121,8 @@ def test_first_weights():
         assert weight.abs().max().item() == pytest.approx(0.01, rel=1e-3)
     assert reader.on_document.memory.weight.shape == (384, 512)
     assert reader.controller.input_weight.shape == (1024, 1536)
-    for weight in (reader.gru.recurrent_weight[1], reader.controller.recurrent_weight):
-        matrix = weight[:, : len(weight)]
+    for recurrent in (reader.gru.recurrent_weight[1], reader.controller.recurrent_weight):
+        matrix = recurrent[:, : len(recurrent)]
         torch.testing.assert_close(matrix @ matrix.T, torch.eye(len(matrix)), rtol=0, atol=1e-5)
 
 

@@ -3,22 +3,22 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
 import synthetic
-from gareader.distributed import joined
-from gareader.engine import Engine
-from gareader.recipe import TrainConfig
+from gareader.core.distributed import joined
+from gareader.training.engine import Engine
+from gareader.training.settings import TrainConfig
+from places import PROJECT
 from readers.test_contract import COLLATE, build, every_variant
 from readers.variants import VARIANTS
 
 pytestmark = pytest.mark.slow
 
-TESTS = Path(__file__).parents[1]
+TESTS = PROJECT / "tests"
 EXAMPLES = sorted(synthetic.corpus(7, seed=5), key=lambda example: len(example.document))
 
 

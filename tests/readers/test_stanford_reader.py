@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from gareader.errors import ConfigError
+from gareader.core.errors import ConfigError
 from gareader.readers.output import answer_loss
 from gareader.readers.reader import Basis
 from gareader.readers.stanford_reader import StanfordConfig, StanfordReader

@@ -1,4 +1,4 @@
-"""The same reader three times: with the native kernels, with clear PyTorch, and with `torch.nn.GRU`."""
+"""The contenders: one reader with the native kernels, in plain PyTorch, and on `torch.nn.GRU`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from gareader.batching import Batch, Types
+from gareader.nn.batching import Batch, Types
 from gareader.nn.gated_attention import GatedAttention
 from gareader.nn.gru import BiGRU
 from gareader.readers.gated_attention_reader import GatedAttentionConfig, GatedAttentionReader
@@ -17,15 +17,15 @@ NATIVE, PYTORCH, NN_GRU = "gareader native", "gareader PyTorch", "torch.nn.GRU"
 
 
 class PyTorchBiGRU(BiGRU):
-    """The clear version, even where there is a native one."""
+    """BiGRU in plain PyTorch, even if the native kernel is there."""
 
     def forward(self, sequence: Tensor, mask: Tensor, words: Tensor | None = None) -> Tensor:
-        """As BiGRU's."""
+        """Compute the states of both directions."""
         return self.in_pytorch(sequence, mask, words)
 
 
 class PyTorchGatedAttention(GatedAttention):
-    """The clear version, even where there is a native one."""
+    """Gated attention in plain PyTorch, even if the native kernel is there."""
 
     def forward(
         self,
@@ -35,14 +35,14 @@ class PyTorchGatedAttention(GatedAttention):
         *,
         attention: bool = False,  # noqa: ARG002
     ) -> tuple[Tensor, Tensor | None]:
-        """As GatedAttention's."""
+        """Compute the gated document and the attention."""
         return self.in_pytorch(document, query, query_mask)
 
 
 class TorchGRU(nn.Module):
-    """`torch.nn.GRU` in the place of BiGRU, at its fastest: without masks, so right only where nothing is padded.
+    """`torch.nn.GRU` in the place of BiGRU, at its fastest: it has no masks, so it is right only without padding.
 
-    It has its own cell, reset after the product, at the same number of operations.
+    Its cell applies the reset gate after the product, with the same number of operations.
     """
 
     def __init__(self, inputs: int, hidden: int) -> None:
@@ -50,7 +50,7 @@ class TorchGRU(nn.Module):
         self.gru = nn.GRU(inputs, hidden, bidirectional=True, batch_first=True)
 
     def forward(self, sequence: Tensor, mask: Tensor, words: Tensor | None = None) -> Tensor:  # noqa: ARG002
-        """As BiGRU's, but for the mask."""
+        """Compute the states of both directions; the mask is ignored."""
         states: Tensor = self.gru(sequence if words is None else sequence[words])[0]
         return states
 
@@ -60,7 +60,7 @@ GRUS: dict[str, type[nn.Module]] = {NATIVE: BiGRU, PYTORCH: PyTorchBiGRU, NN_GRU
 
 @dataclass(frozen=True)
 class Size:
-    """Of the work; as in the paper's best reader for the Children's Book Test, on documents of its mean length."""
+    """Sizes of reader and batch; the defaults are the paper's best reader for the Children's Book Test."""
 
     batch: int = 32
     document: int = 430
@@ -72,13 +72,13 @@ class Size:
 
     @property
     def types(self) -> int:
-        """Distinct words in the batch: 3,000 for 32 documents of 430 words, as in that corpus."""
+        """Number of distinct words in the batch: 3,000 for 32 documents of 430 words, as in that corpus."""
         share: float = (self.batch * self.document / (32 * 430)) ** 0.7
         return max(8, round(3000 * share))
 
     @property
     def forward_operations(self) -> float:
-        """Of all dense products of a forward pass as the equations have them, an addition and a product each one."""
+        """Floating-point operations of the dense products of a forward pass, counted from the equations."""
         H, tokens = self.hidden, self.batch * self.document
         inputs = [150] + [2 * H] * (self.hops - 1)
         inputs[-1] += 2
@@ -90,49 +90,49 @@ class Size:
 
     @property
     def training_operations(self) -> float:
-        """Of a training step: the backward pass has two products for each one of the forward pass."""
+        """Floating-point operations of a training step: a backward pass has twice as many as a forward pass."""
         return 3 * self.forward_operations
 
 
-def reader(name: str, size: Size) -> GatedAttentionReader:
-    """A reader with random weights."""
+def contender(name: str, size: Size) -> GatedAttentionReader:
+    """The contender of that name, with random weights."""
     generator = torch.Generator().manual_seed(1)
     words = torch.empty(size.vocabulary, 100).normal_(generator=generator)
     config = GatedAttentionConfig(size.hops, size.hidden)
-    model = GatedAttentionReader(config, Basis(words, 60, generator=generator))
+    reader = GatedAttentionReader(config, Basis(words, 60, generator=generator))
     if name != NATIVE:
-        model.gated_attention = PyTorchGatedAttention(config.query_attention, config.gate, config.dropout)
-    for parent in list(model.modules()):
+        reader.gated_attention = PyTorchGatedAttention(config.query_attention, config.gate, config.dropout)
+    for parent in list(reader.modules()):
         for child, module in list(parent.named_children()):
             if isinstance(module, BiGRU) and name != NATIVE:
                 inputs, hidden = module.input_weight.shape[1], module.recurrent_weight.shape[1]
                 setattr(parent, child, GRUS[name](inputs, hidden))
-    return model
+    return reader
 
 
-def batch(size: Size) -> Batch:
+def random_batch(size: Size) -> Batch:
     """Random questions, all of the same length."""
-    random = torch.Generator().manual_seed(2)
+    generator = torch.Generator().manual_seed(2)
     B, D, Q, types = size.batch, size.document, size.query, size.types
 
-    def some(limit: int, *shape: int) -> Tensor:
-        return torch.randint(limit, shape, generator=random)
+    def integers(limit: int, *shape: int) -> Tensor:
+        return torch.randint(limit, shape, generator=generator)
 
-    document = some(types, B, D)
-    candidates = document[:, : size.candidates]  # (B, C): words that occur
+    document = integers(types, B, D)
+    candidates = document[:, : size.candidates]  # (B, C): words of the document
     return Batch(
         types=Types(
-            known=some(size.vocabulary, types),
+            known=integers(size.vocabulary, types),
             unknown=torch.empty(0, 100),
-            characters=some(60, types, 10),
-            character_mask=torch.arange(10) < (some(9, types, 1) + 2).sort(dim=0).values,  # as the collator sorts them
-            ends=torch.arange(types) % 20 == 0,  # sentences of twenty words, in the mean
+            characters=integers(60, types, 10),
+            character_mask=torch.arange(10) < (integers(9, types, 1) + 2).sort(dim=0).values,  # as the collator sorts
+            ends=torch.arange(types) % 20 == 0,  # sentences of twenty words on average
         ),
         document=document,
         document_mask=torch.ones(B, D, dtype=torch.bool),
-        query=some(types, B, Q),
+        query=integers(types, B, Q),
         query_mask=torch.ones(B, Q, dtype=torch.bool),
-        placeholder=some(Q, B),
+        placeholder=integers(Q, B),
         occurrence=document.unsqueeze(1) == candidates.unsqueeze(2),
         answer=torch.zeros(B, dtype=torch.int64),
         candidates=candidates.unsqueeze(2),
@@ -140,27 +140,27 @@ def batch(size: Size) -> Batch:
     )
 
 
-def training(model: nn.Module, loss: Callable[..., Tensor] = answer_loss) -> Callable[[Batch], None]:
-    """Forward, loss, backward, clipping and Adam."""
-    weights = [weight for weight in model.parameters() if weight.requires_grad]
+def training_step(reader: nn.Module, loss: Callable[..., Tensor] = answer_loss) -> Callable[[Batch], None]:
+    """A function that makes one update: forward, loss, backward, clipping and Adam."""
+    weights = [weight for weight in reader.parameters() if weight.requires_grad]
     adam = torch.optim.Adam(weights, lr=5e-4, fused=True)
-    model.train()
+    reader.train()
 
-    def step(questions: Batch) -> None:
+    def step(batch: Batch) -> None:
         adam.zero_grad()
-        loss(model(questions), questions).backward()  # type: ignore[no-untyped-call]
+        loss(reader(batch), batch).backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(weights, 10)
         adam.step()
 
     return step
 
 
-def answering(model: nn.Module) -> Callable[[Batch], None]:
-    """A forward pass without gradients."""
-    model.eval()
+def forward_pass(reader: nn.Module) -> Callable[[Batch], None]:
+    """A function that makes one forward pass without gradients."""
+    reader.eval()
 
-    def answer(questions: Batch) -> None:
+    def forward(batch: Batch) -> None:
         with torch.inference_mode():
-            model(questions)
+            reader(batch)
 
-    return answer
+    return forward

@@ -1,4 +1,4 @@
-"""Preparing a corpus, beside a bare loop over the same file."""
+"""Time of preparing a corpus, beside a bare loop over the same file."""
 
 from dataclasses import dataclass
 from io import TextIOWrapper
@@ -7,51 +7,51 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 from gareader.benchmark.measure import cores, peak_memory, seconds
-from gareader.files import opened
-from gareader.store import PreparedCorpus, prepare_corpus
+from gareader.core.files import opened
+from gareader.data.store import PreparedCorpus, prepare_corpus
 
 
 @dataclass(frozen=True)
 class PrepareBenchmark:
-    """Preparing a corpus beside a bare loop that reads and splits the same file."""
+    """Durations of preparing a corpus and of a bare loop that reads and splits the same file."""
 
     examples: int
     processes: int
     bare_seconds: list[float]
     prepare_seconds: list[float]
-    """With as many processes as there are cores, where the file can be cut."""
+    """With as many processes as cores, if the format can be read in parallel."""
     alone_seconds: list[float]
-    """With one."""
+    """With one process."""
     share_of_bare_speed: float
     """Bare median ÷ prepare median: 1 is as fast as only reading and splitting."""
     open_seconds: float
-    """To open the result."""
+    """Time to open the prepared corpus."""
     peak_memory_mb: float
-    """Of one process that does nothing else, all of Python included."""
+    """Peak memory of one process that does nothing else, Python included."""
 
 
 def bench_prepare(corpus: Path, repeats: int = 5) -> PrepareBenchmark:
-    """Measure on a corpus that is one file."""
+    """Measure the preparing of a corpus that is one file."""
     with TemporaryDirectory() as folder:
         out = Path(folder, "corpus.arrow")
-        bare, prepared, alone = [], [], []
+        bare, parallel, alone = [], [], []
         for _ in range(repeats):
             bare.append(seconds(lambda: read_and_split(corpus)))
-            prepared.append(seconds(lambda: prepare_corpus(corpus, out, workers=cores())))
+            parallel.append(seconds(lambda: prepare_corpus(corpus, out, workers=cores())))
             alone.append(seconds(lambda: prepare_corpus(corpus, out)))
         opening = seconds(lambda: PreparedCorpus.open(out))
         examples = len(PreparedCorpus.open(out))
         program = (
-            "from pathlib import Path; from gareader.store import prepare_corpus; "
+            "from pathlib import Path; from gareader.data.store import prepare_corpus; "
             f"prepare_corpus(Path({str(corpus)!r}), {str(out)!r})"
         )
         peak = peak_memory(program)
-    share = median(bare) / median(prepared)
-    return PrepareBenchmark(examples, cores(), bare, prepared, alone, share, opening, peak)
+    share = median(bare) / median(parallel)
+    return PrepareBenchmark(examples, cores(), bare, parallel, alone, share, opening, peak)
 
 
 def read_and_split(path: Path) -> int:
-    """The least that any reader of the file must do."""
+    """Read the file and count its words: the least that reading a corpus must do."""
     words = 0
     with opened(path) as content, TextIOWrapper(content, encoding="utf-8") as lines:
         for line in lines:

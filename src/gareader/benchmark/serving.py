@@ -16,35 +16,35 @@ from threading import Thread
 from time import perf_counter, sleep
 from typing import Any
 
-from gareader.errors import GareaderError
+from gareader.core.errors import GareaderError
 
 
 @dataclass(frozen=True)
 class Load:
-    """What clients saw that asked one question after the other."""
+    """Throughput and latency of the service under clients that each ask one question after the other."""
 
     batch_size: int
-    """The most questions that the service reads together; 1 is without batching."""
+    """The most questions of a batch; 1 is without batching."""
     clients: int
     seconds: float
     answers_per_second: float
     milliseconds: dict[str, float]
     """Median, 95th and 99th percentile of the time from question to answer."""
     statuses: dict[str, int]
-    """How often each HTTP status was answered."""
+    """The number of responses with each HTTP status."""
     memory_mb: tuple[float, float]
-    """Of the service, after a third of the time and at the end."""
+    """Memory of the service after a third of the time and at the end."""
 
 
 def bench_serve(
     questions: Sequence[dict[str, Any]], clients: int, seconds: float, batch_sizes: Sequence[int] = (1, 32)
 ) -> list[Load]:
-    """The same load on a fresh service for each batch size."""
-    return [measured(questions, clients, seconds, size) for size in batch_sizes]
+    """Measure the same load on a fresh service for each batch size."""
+    return [bench_batch_size(questions, clients, seconds, size) for size in batch_sizes]
 
 
-def measured(questions: Sequence[dict[str, Any]], clients: int, seconds: float, batch_size: int) -> Load:
-    """A service of its own process, and clients in threads of this one."""
+def bench_batch_size(questions: Sequence[dict[str, Any]], clients: int, seconds: float, batch_size: int) -> Load:
+    """Measure a service in a process of its own, with clients in threads of this process."""
     with service(batch_size) as (port, process):
         bodies = [json.dumps(question).encode() for question in questions]
         until = perf_counter() + seconds
@@ -79,7 +79,7 @@ class Client:
         self.thread = Thread(target=self.run)
 
     def run(self) -> None:
-        """Until the time is over; what is not answered with 200 is counted, and not timed."""
+        """Ask until the time is over; responses other than 200 are counted, but not timed."""
         connection = HTTPConnection("127.0.0.1", self.port, timeout=60)
         number = 0
         while (start := perf_counter()) < self.until:
@@ -101,7 +101,7 @@ class Client:
 
 @contextmanager
 def service(batch_size: int) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
-    """`gareader serve` in a process of its own."""
+    """Run `gareader serve` in a process of its own; the values are its port and the process."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -114,8 +114,8 @@ def service(batch_size: int) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
                     break
             except OSError:
                 if process.poll() is not None:
-                    said = process.stderr.read().decode() if process.stderr else ""
-                    raise GareaderError(f"the service did not start: {said.strip()}") from None
+                    message = process.stderr.read().decode() if process.stderr else ""
+                    raise GareaderError(f"the service did not start: {message.strip()}") from None
                 sleep(0.1)
         yield port, process
     finally:
@@ -126,6 +126,6 @@ def service(batch_size: int) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
 
 
 def memory(pid: int) -> float:
-    """Megabytes that a process holds."""
+    """The resident memory of a process in MB."""
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6

@@ -1,4 +1,4 @@
-"""Articles to build questions from: one JSON object a line, streamed, every bad line told with its place."""
+"""Articles to build questions from: one JSON object per line, streamed; errors name file and line."""
 
 import datetime
 import json
@@ -9,29 +9,32 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
-from gareader.building.sentences import Words, sentences
-from gareader.corpora.files import Report, pieces, utf8
-from gareader.corpora.jsonl import json_kind
-from gareader.errors import CorpusError, did_you_mean
+from gareader.building.sentences import news_sentences
+from gareader.core.errors import CorpusError, did_you_mean
+from gareader.data.corpora.files import Report, pieces, utf8
+from gareader.data.corpora.jsonl import json_kind
+from gareader.data.examples import Words
 
-Kind = Literal["news", "pairs"]
-"""What the articles are for: `news` needs highlights, `pairs` needs dates."""
+Purpose = Literal["news", "pairs"]
+"""The use of the articles: `news` needs highlights, `pairs` needs dates."""
 
-SHAPES: dict[Kind, str] = {
+SHAPES: dict[Purpose, str] = {
     "news": '{"id": ..., "article": ..., "highlights": [...]}',
     "pairs": '{"id": ..., "date": "YYYY-MM-DD", "article": ...}',
 }
-LONGEST = 10 << 20
-"""Characters in one line; more is no article."""
+LONGEST_LINE = 10 << 20
+"""The largest number of characters of a line; a longer one is no article."""
 
 _TEXTS = ("article", "text")
-_NO_TEXT = re.compile(r"[\x00-\x08\x0e-\x1b\x7f\ufdd0-\ufdef\ufffe\uffff]")  # not allowed in XML, or kept for inner use
+_NO_TEXT = re.compile(
+    r"[\x00-\x08\x0e-\x1b\x7f\ufdd0-\ufdef\ufffe\uffff]"
+)  # not allowed in XML, or reserved for internal use
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 @dataclass(frozen=True, slots=True)
 class RawArticle:
-    """An article as its line has it, checked."""
+    """An article as its line has it, after the checks."""
 
     id: str
     text: str
@@ -41,75 +44,75 @@ class RawArticle:
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """An article in words."""
+    """A tokenised article."""
 
     id: str
     sentences: tuple[Words, ...]
     highlights: tuple[Words, ...] = ()
-    """Short sentences that sum it up."""
+    """Short sentences that summarise it."""
     date: datetime.date | None = None
 
     @property
     def words(self) -> Words:
-        """All its words in a row."""
+        """The words of all sentences."""
         return tuple(word for sentence in self.sentences for word in sentence)
 
 
-def in_words(raw: RawArticle) -> Article:
-    """The article tokenised: most of the work of reading, and a function of its own so that processes may share it."""
-    highlights = tuple(tuple(word for words in sentences(text) for word in words) for text in raw.highlights)
-    return Article(raw.id, sentences(raw.text), highlights, raw.date)
+def tokenise_article(raw: RawArticle) -> Article:
+    """Tokenise an article: most of the work of reading, and a separate function so that workers can share it."""
+    highlights = tuple(tuple(word for words in news_sentences(text) for word in words) for text in raw.highlights)
+    return Article(raw.id, news_sentences(raw.text), highlights, raw.date)
 
 
-def read_raw(path: Path, kind: Kind, report: Report, seen: set[str] | None = None) -> Iterator[RawArticle]:
-    """The articles of a file one by one; a bad one is reported, and reading goes on at the next.
+def read_raw(path: Path, purpose: Purpose, report: Report, ids: set[str] | None = None) -> Iterator[RawArticle]:
+    """Stream the articles of a file; report a bad one and continue with the next.
 
-    Memory grows with the ids, which `seen` holds over several files.
+    `ids` holds the ids of the articles so far, over several files; memory grows with it.
     """
-    seen = set() if seen is None else seen
+    ids = set() if ids is None else ids
     for number, row in _rows(path, report):
         if not row.strip():
             continue
         try:
-            article = _Line(path, number, row).article(kind)
-            if article.id in seen:
+            article = _Line(path, number, row).article(purpose)
+            if article.id in ids:
                 raise CorpusError(f"a second article with the id {article.id!r}; give each its own", path, number)
         except CorpusError as bad:
             report(bad)
         else:
-            seen.add(article.id)
+            ids.add(article.id)
             yield article
 
 
 def _rows(path: Path, report: Report) -> Iterator[tuple[int, str]]:
-    """Every line with its number; of one that is too long no more is held than the limit."""
+    """Yield every line with its number; of a line that is too long no more than the limit is in memory."""
     rest: list[str] = []
     size, number = 0, 1
     try:
         for piece in pieces(path):
             for place, part in enumerate(piece.split("\n")):
                 if place:  # a line has ended before this part
-                    yield from _whole(rest, size, path, number, report)
+                    yield from _complete_line(rest, size, path, number, report)
                     rest, size, number = [], 0, number + 1
                 size += len(part)
-                if size <= LONGEST:
+                if size <= LONGEST_LINE:
                     rest.append(part)
     except CorpusError as damage:
         report(damage if number == 1 and not size else CorpusError(damage.problem, path, number))
         return
-    yield from _whole(rest, size, path, number, report)
+    yield from _complete_line(rest, size, path, number, report)
 
 
-def _whole(rest: list[str], size: int, path: Path, number: int, report: Report) -> Iterator[tuple[int, str]]:
-    if size > LONGEST:
-        problem = f"a line of {size:,} characters, more than {LONGEST >> 20} MiB; write one article on each line"
+def _complete_line(rest: list[str], size: int, path: Path, number: int, report: Report) -> Iterator[tuple[int, str]]:
+    if size > LONGEST_LINE:
+        problem = f"a line of {size:,} characters, more than {LONGEST_LINE >> 20} MiB; write one article on each line"
         report(CorpusError(problem, path, number))
     else:
         yield number, "".join(rest)
 
 
 class _Line:
-    """One object and its place, for messages."""
+    """One JSON object, and its place for errors."""
 
     def __init__(self, path: Path, number: int, row: str) -> None:
         self.path, self.number = path, number
@@ -122,38 +125,38 @@ class _Line:
         """The error for this line."""
         return CorpusError(problem, self.path, self.number)
 
-    def article(self, kind: Kind) -> RawArticle:
-        """The article it spells."""
+    def article(self, purpose: Purpose) -> RawArticle:
+        """Return the article of this line."""
         if not isinstance(self.object, dict):
-            raise self.bad(f"{json_kind(self.object)} where an object is due: {SHAPES[kind]}")
-        self.check_keys(kind)
+            raise self.bad(f"{json_kind(self.object)} where an object is due: {SHAPES[purpose]}")
+        self.check_keys(purpose)
         key = next(key for key in _TEXTS if key in self.object)
         text = self.text(key, self.object[key])
         if not text.strip():
             raise self.bad(f"the key {key!r} holds no words; give the article's text, or leave the line out")
-        if kind == "news":
+        if purpose == "news":
             return RawArticle(self.id(), text, highlights=self.highlights())
         return RawArticle(self.id(), text, date=self.date())
 
-    def check_keys(self, kind: Kind) -> None:
-        """No key missing or misspelt; other keys are the user's own and are passed over."""
-        needed = ("id", "article", "highlights" if kind == "news" else "date")
+    def check_keys(self, purpose: Purpose) -> None:
+        """Raise the error of a missing or misspelt key; ignore other keys, which are the user's own."""
+        needed = ("id", "article", "highlights" if purpose == "news" else "date")
         absent = [key for key in needed if key not in self.object and not (key == "article" and "text" in self.object)]
         known = {*needed, "date", "text"}
         for key in self.object:
             if key not in known and get_close_matches(key, absent, n=1, cutoff=0.75):
                 raise self.bad(f"unknown key {key!r}; {did_you_mean(key, known)}")
         for key in absent:
-            raise self.bad(f"the key {key!r} is missing; an article is {SHAPES[kind]}")
+            raise self.bad(f"the key {key!r} is missing; an article is {SHAPES[purpose]}")
 
     def text(self, key: str, value: object) -> str:
-        """A text of whole characters, those that no file can hold taken for spaces."""
+        """Return a text, with spaces for characters that XML does not allow."""
         if not isinstance(value, str):
             raise self.bad(f"the key {key!r} holds {json_kind(value)}; give a text")
         return _NO_TEXT.sub(" ", utf8(value, self.path, self.number))
 
     def id(self) -> str:
-        """Its id, which goes into file names' digests and XML: one line."""
+        """The id, which goes into digests and XML: one line of text."""
         given = self.object["id"]
         if isinstance(given, bool) or not isinstance(given, str | int):
             raise self.bad(f"the key 'id' holds {json_kind(given)}; give a text or a number")
@@ -164,18 +167,18 @@ class _Line:
         return text
 
     def highlights(self) -> tuple[str, ...]:
-        """The highlights that hold words: a list of texts, or a text of lines."""
+        """The highlights that are not blank: of a list of texts, or of a text of lines."""
         given = self.object["highlights"]
         rows = given.splitlines() if isinstance(given, str) else given
         if not isinstance(rows, list):
             raise self.bad(f"the key 'highlights' holds {json_kind(given)}; give a list of texts")
-        held = tuple(text for row in rows if (text := self.text("highlights", row)).strip())
-        if not held:
+        highlights = tuple(text for row in rows if (text := self.text("highlights", row)).strip())
+        if not highlights:
             raise self.bad("no highlights; questions are made of them: give at least one, or leave the line out")
-        return held
+        return highlights
 
     def date(self) -> datetime.date:
-        """Its day."""
+        """The date of the article."""
         given = self.object["date"]
         try:
             if isinstance(given, str) and _DATE.fullmatch(given):

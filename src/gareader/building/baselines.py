@@ -8,32 +8,32 @@ from random import Random
 import numpy as np
 
 from gareader.building.names import last_name
-from gareader.errors import ConfigError
-from gareader.examples import PLACEHOLDER, Example
+from gareader.core.errors import ConfigError
+from gareader.data.examples import PLACEHOLDER, Example, Words
 
 BASELINES = ("first person", "most frequent person", "n-gram", "unigram")
-"""First or most often named in the passage; the most words in common around it; the last name in most articles."""
+"""First or most frequent in the passage; most context in common with the blank; last name in the most articles."""
 
 STRICT, RELAXED = 1.0, 1.5
-"""How far above chance each baseline may answer the questions that are kept."""
+"""How many times the accuracy of chance each baseline may reach on the selected questions."""
 
-Sort = tuple[tuple[bool, ...], int]
-"""Which baselines answer a question, and among how many choices."""
+Stratum = tuple[tuple[bool, ...], int]
+"""For each baseline whether it answers a question, and the number of choices."""
 
 _AROUND = 4  # words on each side that the n-gram baseline compares
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A candidate and where the document mentions it, by whatever part of the name."""
+    """A candidate and its mentions in the document, by any part of its name."""
 
-    words: tuple[str, ...]
+    words: Words
     places: tuple[tuple[int, int], ...]
-    """First word and the place after the last, of each mention in order."""
+    """Start and end (the place after the last word) of each mention, in order."""
 
 
 def solved(example: Example, choices: Sequence[Choice], articles_with: Mapping[str, int]) -> tuple[bool, ...]:
-    """For each of BASELINES whether it gives the answer; `articles_with` counts the articles that hold a word."""
+    """For each of BASELINES whether it gives the answer; `articles_with` counts the articles with a word."""
     numbers = range(len(choices))
     first = min(numbers, key=lambda i: choices[i].places[0])
     frequent = max(numbers, key=lambda i: (len(choices[i].places), -choices[i].places[0][0]))
@@ -43,13 +43,13 @@ def solved(example: Example, choices: Sequence[Choice], articles_with: Mapping[s
 
 
 def _single_best(scores: Sequence[int]) -> int | None:
-    """Where the highest score stands; with equals the baseline does not know."""
+    """The index of the highest score; None for a tie, where the baseline has no answer."""
     best = max(scores)
     return scores.index(best) if scores.count(best) == 1 else None
 
 
 def _in_common(example: Example, choice: Choice) -> int:
-    """The most words in a row that a mention's neighbours share with the blank's, both sides together."""
+    """The largest number of context words that a mention shares with the blank, on both sides together."""
     blank = example.query.index(PLACEHOLDER)
     left, right = example.query[:blank][::-1][:_AROUND], example.query[blank + 1 :][:_AROUND]
     document = example.document
@@ -60,7 +60,7 @@ def _in_common(example: Example, choice: Choice) -> int:
 
 
 def _alike(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many words they have in common from their beginnings on."""
+    """The length of the common beginning of two sequences of words, ignoring case."""
     count = 0
     for word, another in zip(one, other, strict=False):
         if word.lower() != another.lower():
@@ -69,37 +69,40 @@ def _alike(one: Sequence[str], other: Sequence[str]) -> int:
     return count
 
 
-def kept(answered: Sequence[tuple[bool, ...]], choices: Sequence[int], factor: float, seed: int) -> list[int]:
-    """The largest selection of which each baseline answers at most `factor` times what a guess among the choices would.
+def select_questions(
+    answered: Sequence[tuple[bool, ...]], choices: Sequence[int], factor: float, seed: int
+) -> list[int]:
+    """Select as many questions as possible so that each baseline's accuracy is at most `factor` times that of chance.
 
-    Numbers of questions, sorted. Questions with as many choices that the same baselines answer are alike; how many of
-    each sort stay is an integer program (as Onishi et al. optimise it), which of them is drawn by the seed.
+    Return the numbers of the questions, sorted. Questions with the same number of choices and the same baselines that
+    answer them form a stratum. An integer program (as in Onishi et al.) gives the size of the selection from each
+    stratum; the seed draws its questions.
     """
     if factor < 0:
         raise ConfigError(f"factor = {factor} is negative; it says how far above chance a baseline may be")
-    sorts: defaultdict[Sort, list[int]] = defaultdict(list)
-    for number, sort in enumerate(zip(answered, choices, strict=True)):
-        sorts[sort].append(number)
-    kinds = sorted(sorts)
-    chosen = []
-    for kind, size in zip(kinds, _sizes(kinds, [len(sorts[kind]) for kind in kinds], factor), strict=True):
-        drawn = list(sorts[kind])
-        Random(f"{seed} {kind}").shuffle(drawn)  # noqa: S311  # a text as seed: alike in all processes
-        chosen.extend(drawn[:size])
-    return sorted(chosen)
+    members: defaultdict[Stratum, list[int]] = defaultdict(list)
+    for number, stratum in enumerate(zip(answered, choices, strict=True)):
+        members[stratum].append(number)
+    strata = sorted(members)
+    selected = []
+    for stratum, size in zip(strata, _sizes(strata, [len(members[each]) for each in strata], factor), strict=True):
+        drawn = list(members[stratum])
+        Random(f"{seed} {stratum}").shuffle(drawn)  # noqa: S311  # seeded by a text: equal in all processes
+        selected.extend(drawn[:size])
+    return sorted(selected)
 
 
-def _sizes(sorts: Sequence[Sort], there: Sequence[int], factor: float) -> list[int]:
-    """How many of each sort to keep: Σ n as large as can be, with Σ n·(answered − factor/choices) ≤ 0 for each."""
-    if not sorts:
+def _sizes(strata: Sequence[Stratum], available: Sequence[int], factor: float) -> list[int]:
+    """How many of each stratum to select: maximise Σ n with Σ n·(answered − factor/choices) ≤ 0 for each baseline."""
+    if not strata:
         return []
     from scipy.optimize import Bounds, LinearConstraint, milp  # takes half a second
 
-    surplus = np.array([[right - factor / choices for right in answered] for answered, choices in sorts]).T
-    found = milp(
-        c=-np.ones(len(sorts)),
-        integrality=np.ones(len(sorts)),
-        bounds=Bounds(0, np.array(there, dtype=float)),
+    surplus = np.array([[right - factor / choices for right in answered] for answered, choices in strata]).T
+    solution = milp(
+        c=-np.ones(len(strata)),
+        integrality=np.ones(len(strata)),
+        bounds=Bounds(0, np.array(available, dtype=float)),
         constraints=LinearConstraint(surplus, -np.inf, 0),
     )
-    return [round(size) for size in found.x]
+    return [round(size) for size in solution.x]

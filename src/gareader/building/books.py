@@ -1,4 +1,4 @@
-"""The Children's Book Test from any books: questions, parts by whole books, the card."""
+"""The Children's Book Test from any books: questions, splits by whole books, the card."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -8,60 +8,61 @@ from itertools import chain, groupby
 from pathlib import Path
 from random import Random
 
-from gareader.building.folder import PARTS, Parts, new_folder, write_card
-from gareader.building.kinds import Words, kinds
+from gareader.building.folder import SPLITS, SplitFiles, new_folder, write_card
+from gareader.building.kinds import kinds
 from gareader.building.overlap import Excluded
-from gareader.building.passages import PassageConfig, Question, questions
+from gareader.building.passages import PassageConfig, Question
+from gareader.building.passages import questions as passage_questions
 from gareader.building.perceptron import Perceptron
 from gareader.building.shelf import Book, books
-from gareader.corpora import cbt, jsonl
-from gareader.corpora.files import Report, file_name
-from gareader.distributed import ALONE, Group
-from gareader.errors import BuildError, CorpusError
-from gareader.examples import PLACEHOLDER, Example
-from gareader.parallel import help_with, in_order
-from gareader.statistics import Tally
+from gareader.core.distributed import ALONE, Group
+from gareader.core.errors import BuildError, CorpusError
+from gareader.core.parallel import help_with, in_order
+from gareader.data.corpora import cbt, jsonl
+from gareader.data.corpora.files import Report, printable_name
+from gareader.data.examples import PLACEHOLDER, Example, Words
+from gareader.data.statistics import Tally
 
 _TAGGED_AT_ONCE = 512
 
 
 @cache
 def tagger() -> Perceptron:
-    """Of this process."""
+    """The tagger of this process."""
     return Perceptron.load()
 
 
 @dataclass(frozen=True)
-class Made:
-    """What a book gave."""
+class BuiltBook:
+    """The questions of a book, or the problem with it."""
 
     title: str
     text: str = ""
-    """Its questions, as the corpus's file has them."""
+    """Its questions in the format of the corpus."""
     counts: Counter[str] = field(default_factory=Counter)
-    """Books, sentences, words, questions, passages with a question, passages left out."""
+    """Books, sentences, words, questions, passages with a question, excluded passages."""
     tally: Tally = field(default_factory=Tally)
     problem: CorpusError | None = None
 
 
 @dataclass(frozen=True)
 class BookBuilder:
-    """Makes a book's questions; sent to every worker."""
+    """Builds a book's questions; sent to every worker."""
 
     config: PassageConfig
     format: str = "cbt"
     excluded: Excluded | None = None
 
-    def __call__(self, book: Book) -> Made:
-        """The book's questions, or the problem with it."""
+    def __call__(self, book: Book) -> BuiltBook:
+        """Build the questions of a book."""
         try:
-            sentences, found, dropped = self.questions(book)
+            sentences, questions, dropped = self.questions(book)
         except CorpusError as bad:
-            return Made(book.title, problem=bad)
+            return BuiltBook(book.title, problem=bad)
         tally = Tally()
         texts = []
         rows = [" ".join(words) for words in sentences]
-        for question, example in zip(found, self.examples(book, sentences, found), strict=True):
+        for question, example in zip(questions, self.examples(book, sentences, questions), strict=True):
             tally.add(example)
             if self.format == "jsonl":
                 texts.append(jsonl.written(example))
@@ -72,31 +73,31 @@ class BookBuilder:
             words=sum(map(len, sentences)),
             books=1,
             questions=len(texts),
-            passages=len({question.start for question in found}),
+            passages=len({question.start for question in questions}),
             excluded=len(dropped),
         )
-        return Made(book.title, "".join(texts), counts, tally)
+        return BuiltBook(book.title, "".join(texts), counts, tally)
 
     def questions(self, book: Book) -> tuple[list[Words], list[Question], frozenset[int]]:
-        """The book's sentences, its questions, and the passages that were left out."""
+        """Return the book's sentences, its questions, and the excluded passages."""
         sentences = book.sentences()
         length = self.config.sentences + 1
         if len(sentences) < length:
             raise book.bad(f"too few sentences ({len(sentences)}); a passage takes {length}")
         labels = kinds(sentences, _tags(sentences))
         dropped = self.excluded.passages(sentences, length) if self.excluded else frozenset[int]()
-        found = list(questions(book.title, sentences, labels, self.config, dropped))
-        if not found and not dropped:
+        questions = list(passage_questions(book.title, sentences, labels, self.config, dropped))
+        if not questions and not dropped:
             raise book.bad(
                 f"no sentence has a word of the kind {self.config.kind} that the {length - 1} before it have too"
             )
-        return sentences, found, dropped
+        return sentences, questions, dropped
 
-    def examples(self, book: Book, sentences: Sequence[Words], found: Sequence[Question]) -> Iterator[Example]:
-        """The questions as Examples; those of a passage have the document in common."""
-        for start, some in groupby(found, lambda question: question.start):
+    def examples(self, book: Book, sentences: Sequence[Words], questions: Sequence[Question]) -> Iterator[Example]:
+        """Yield the questions as Examples; the questions of a passage share one document."""
+        for start, group in groupby(questions, lambda question: question.start):
             document = tuple(chain.from_iterable(sentences[start : start + self.config.sentences]))
-            for question in some:
+            for question in group:
                 yield _example(book.title, question, document)
 
 
@@ -109,57 +110,57 @@ def build(
     workers: int = 1,
     group: Group = ALONE,
     report: Report,
-    watch: Callable[[Iterator[Made], int], Iterator[Made]],
+    watch: Callable[[Iterator[BuiltBook], int], Iterator[BuiltBook]],
 ) -> Counter[str]:
-    """Write the corpus; (validation, test) books are held out, one in twenty of three or more where None is said.
+    """Write the corpus; hold out (validation, test) books, for None one in twenty if there are three or more.
 
-    A bad book is reported, and the others are built. Where a group of processes does this, the first one writes.
+    A bad book is reported, and the others are built. In a group of processes rank 0 writes.
     """
     early: list[CorpusError] = []
     titles = [book.title for book in books(paths, early.append)]
     try:
-        part_of = _parts(titles, held_out, builder.config.seed)
+        split_of = _assigned_splits(titles, held_out, builder.config.seed)
     except BuildError:
-        for bad in early:  # why there are so few
+        for bad in early:  # the reason why there are so few
             report(bad)
         raise
     total: Counter[str] = Counter()
     problems: list[str] = []
     shelves: dict[str, list[str]] = {}
 
-    def tell(bad: CorpusError) -> None:
-        problems.append(f"{file_name(bad.path)}: {bad.problem}")
+    def note(bad: CorpusError) -> None:
+        problems.append(f"{printable_name(bad.path)}: {bad.problem}")
         report(bad)
 
-    stream = in_order(builder, books(paths, tell), workers, group)
+    stream = in_order(builder, books(paths, note), workers, group)
     if not group.first:
         return help_with(stream)
     with new_folder(out) as folder:
-        with Parts(folder, ".jsonl" if builder.format == "jsonl" else ".txt") as parts:
-            for made in watch(stream, len(titles)):
-                if made.problem:
-                    tell(made.problem)
+        with SplitFiles(folder, ".jsonl" if builder.format == "jsonl" else ".txt") as files:
+            for built in watch(stream, len(titles)):
+                if built.problem:
+                    note(built.problem)
                     continue
-                part = part_of[made.title]
-                if made.text:
-                    parts.write(part, made.text, made.tally)
-                shelves.setdefault(part, []).append(made.title)
-                total.update(made.counts)
-        _check(parts.tallies, part_of)
+                split = split_of[built.title]
+                if built.text:
+                    files.write(split, built.text, built.tally)
+                shelves.setdefault(split, []).append(built.title)
+                total.update(built.counts)
+        _check(files.tallies, split_of)
         facts = {
             "settings": {**asdict(builder.config), "format": builder.format},
             "counts": dict(total),
-            "books": {part: shelves[part] for part in PARTS if part in shelves},
+            "books": {split: shelves[split] for split in SPLITS if split in shelves},
             "left out": problems,
         }
-        write_card(folder, f"Cloze questions from books, kind {builder.config.kind}", facts, parts.tallies)
+        write_card(folder, f"Cloze questions from books, kind {builder.config.kind}", facts, files.tallies)
     return total
 
 
-def _parts(titles: Sequence[str], held_out: tuple[int | None, int | None], seed: int) -> dict[str, str]:
-    """The part of each book; the held-out ones are drawn by the seed."""
-    some = -(-len(titles) // 20) if len(titles) > 2 else 0
-    validation, test = (some if number is None else number for number in held_out)
+def _assigned_splits(titles: Sequence[str], held_out: tuple[int | None, int | None], seed: int) -> dict[str, str]:
+    """Assign a split to each book; the seed draws those for validation and test."""
+    default = -(-len(titles) // 20) if len(titles) > 2 else 0
+    validation, test = (default if number is None else number for number in held_out)
     if validation + test >= max(1, len(titles)):
         raise BuildError(
             f"{validation} validation and {test} test books of {len(titles)} leave none to train on; "
@@ -173,15 +174,15 @@ def _parts(titles: Sequence[str], held_out: tuple[int | None, int | None], seed:
     }
 
 
-def _check(written: Collection[str], part_of: Mapping[str, str]) -> None:
-    """Complain if a part that was asked for has no question."""
+def _check(written: Collection[str], split_of: Mapping[str, str]) -> None:
+    """Raise BuildError if the split of some books has no question."""
     if not written:
         raise BuildError("no book gave a question, so nothing was written; see what was said about each")
-    for part in PARTS:
-        if part in part_of.values() and part not in written:
-            titles = ", ".join(title for title in part_of if part_of[title] == part)
+    for split in SPLITS:
+        if split in split_of.values() and split not in written:
+            titles = ", ".join(title for title in split_of if split_of[title] == split)
             raise BuildError(
-                f"the {part} part has no question, so nothing was written; its books gave none: {titles}. "
+                f"the {split} split has no question, so nothing was written; its books gave none: {titles}. "
                 "Leave them out, or hold out others with another --seed"
             )
 

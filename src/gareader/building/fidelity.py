@@ -1,4 +1,4 @@
-"""How near built questions come to the Children's Book Test's own: the same questions found, the same statistics."""
+"""The fidelity of built questions to the Children's Book Test's own: equal questions, and similar statistics."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -6,14 +6,13 @@ from itertools import chain, groupby
 from pathlib import Path
 
 from gareader.building.books import BookBuilder
-from gareader.building.kinds import Words
 from gareader.building.likeness import Profile, Row, side_by_side
 from gareader.building.shelf import Book, books
-from gareader.corpora import read
-from gareader.corpora.files import Report
-from gareader.errors import BuildError, CorpusError
-from gareader.examples import PLACEHOLDER, Example
-from gareader.parallel import in_order
+from gareader.core.errors import BuildError, CorpusError
+from gareader.core.parallel import in_order
+from gareader.data.corpora import read
+from gareader.data.corpora.files import Report
+from gareader.data.examples import PLACEHOLDER, Example, Words
 
 Key = tuple[Words, Words, Words]
 """A question's document, query and answer."""
@@ -21,98 +20,98 @@ Key = tuple[Words, Words, Words]
 
 @dataclass(frozen=True)
 class Fidelity:
-    """Shares of the official questions and passages, and statistics of both sets of questions."""
+    """Shares of the official questions and passages that are built too, and statistics of both sets of questions."""
 
     questions: int
-    """Official ones."""
+    """The number of official questions."""
     found: float
-    """Share of them that was built too: the same passage, the same blank."""
+    """Share of the official questions that were built too: the same passage, the same blank."""
     passages: int
-    """Official ones, each counted once."""
+    """The number of distinct official passages."""
     reproduced: float
-    """Share of them that the books have word for word, sentence by sentence."""
+    """Share of the official passages that the books have word for word, sentence by sentence."""
     built: int
-    """Questions built."""
+    """The number of built questions."""
     per_passage: float
-    """Questions built from a passage that gives any, on average."""
+    """Built questions per passage with any question, on average."""
     statistics: list[Row]
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What a book gives."""
+class BookMatches:
+    """The official questions and passages of one book, and the profile of all its questions."""
 
     keys: set[Key] = field(default_factory=set)
-    """Official questions among its own."""
+    """The official questions among its own."""
     passages: set[Words] = field(default_factory=set)
-    """Official passages among its own."""
+    """The official passages among its own."""
     profile: Profile = field(default_factory=Profile)
     problem: CorpusError | None = None
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """Makes a book's questions and looks them up among the official ones; sent to every worker."""
+class FidelityCheck:
+    """Builds a book's questions and looks them up among the official ones; sent to every worker."""
 
     builder: BookBuilder
     keys: frozenset[Key]
     passages: frozenset[Words]
 
-    def __call__(self, book: Book) -> Seen:
-        """What the book gives."""
+    def __call__(self, book: Book) -> BookMatches:
+        """Build and compare the questions of one book."""
         try:
             sentences, questions, _ = self.builder.questions(book)
         except CorpusError as bad:
-            return Seen(problem=bad)
+            return BookMatches(problem=bad)
         length = self.builder.config.sentences + 1
         windows = (sentences[start : start + length] for start in range(len(sentences) - length + 1))
-        seen = Seen(passages={tuple(chain.from_iterable(window)) for window in windows} & self.passages)
-        asked = zip(questions, self.builder.examples(book, sentences, questions), strict=True)
-        for _, some in groupby(asked, lambda pair: pair[0].start):
-            examples = [example for _, example in some]
-            seen.profile.add(examples)
-            seen.keys.update(key for key in map(_key, examples) if key in self.keys)
-        return seen
+        matches = BookMatches(passages={tuple(chain.from_iterable(window)) for window in windows} & self.passages)
+        pairs = zip(questions, self.builder.examples(book, sentences, questions), strict=True)
+        for _, group in groupby(pairs, lambda pair: pair[0].start):
+            examples = [example for _, example in group]
+            matches.profile.add(examples)
+            matches.keys.update(key for key in map(_key, examples) if key in self.keys)
+        return matches
 
 
-def compare(
+def measure_fidelity(
     paths: Sequence[Path],
     official: Path,
     builder: BookBuilder,
     *,
     workers: int,
     report: Report,
-    watch: Callable[[Iterator[Seen], int], Iterator[Seen]],
+    watch: Callable[[Iterator[BookMatches], int], Iterator[BookMatches]],
 ) -> Fidelity:
-    """Build every book's questions and look for the official ones; a bad book is reported."""
-    theirs = _official(official)
-    keys = [_key(example) for example in chain.from_iterable(theirs.values())]  # some are in the file twice
-    found: set[Key] = set()
-    reproduced: set[Words] = set()
+    """Build every book's questions and compare them with the official ones; report a bad book."""
+    passages = _official(official)
+    keys = [_key(example) for example in chain.from_iterable(passages.values())]  # some are in the file twice
+    built_keys: set[Key] = set()
+    built_passages: set[Words] = set()
     profile = Profile()
     count = sum(1 for _ in books(paths, lambda bad: None))
-    work = Comparison(builder, frozenset(keys), frozenset(theirs))
-    for seen in watch(in_order(work, books(paths, report), workers), count):
-        if seen.problem:
-            report(seen.problem)
-        found |= seen.keys
-        reproduced |= seen.passages
-        profile.merge(seen.profile)
+    work = FidelityCheck(builder, frozenset(keys), frozenset(passages))
+    for matches in watch(in_order(work, books(paths, report), workers), count):
+        if matches.problem:
+            report(matches.problem)
+        built_keys |= matches.keys
+        built_passages |= matches.passages
+        profile.merge(matches.profile)
     if not profile.questions:
         raise BuildError("no book gave a question; see what was said about each")
     return Fidelity(
         questions=len(keys),
-        found=sum(key in found for key in keys) / len(keys),
-        passages=len(theirs),
-        reproduced=len(reproduced) / len(theirs),
+        found=sum(key in built_keys for key in keys) / len(keys),
+        passages=len(passages),
+        reproduced=len(built_passages) / len(passages),
         built=profile.questions,
         per_passage=profile.per_passage(profile.questions),
-        statistics=side_by_side(_profile(theirs.values()), profile),
+        statistics=side_by_side(_profile(passages.values()), profile),
     )
 
 
 def _official(path: Path) -> dict[Words, list[Example]]:
-    """The questions of the file by their passages, whose words are those of document and query with the answer."""
+    """Return the questions of the file by passage: the words of document and query, with the answer in its blank."""
     passages: dict[Words, list[Example]] = {}
     for example in read(path):
         if example.answer is None:

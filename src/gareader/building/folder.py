@@ -1,4 +1,4 @@
-"""A built corpus on disk: a file for each part, and a card that says what is in it; whole or not at all."""
+"""A built corpus on disk, whole or not at all: a file or folder for each split, and a card with its facts."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -7,12 +7,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
-from gareader.errors import BuildError
-from gareader.examples import Example
-from gareader.statistics import Tally
-from gareader.whole import whole_folder
+from gareader.core.errors import BuildError
+from gareader.core.whole import whole_folder
+from gareader.data.examples import Example
+from gareader.data.statistics import Tally
 
-PARTS = ("train", "validation", "test")
+SPLITS = ("train", "validation", "test")
 
 _ROWS = {
     "examples": ("questions", "{:,}"),
@@ -33,7 +33,7 @@ _ROWS = {
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """A folder to fill, which appears under its name only when the block is done."""
+    """Yield a temporary folder to fill, and rename it to `path` at the end; raise BuildError if `path` exists."""
     if path.exists():
         raise BuildError(f"{path} exists already; name another folder with --out, or remove it")
     with ExitStack() as stack:
@@ -44,37 +44,37 @@ def new_folder(path: Path) -> Iterator[Path]:
         yield folder
 
 
-class Parts:
-    """The files of the parts, or a folder of files for each; begun when their first question comes."""
+class SplitFiles:
+    """A file or a folder of files for each split, made with its first question."""
 
     def __init__(self, folder: Path, ending: str, begin: str = "", end: str = "") -> None:
         self._folder, self._ending, self._begin, self._end = folder, ending, begin, end
         self._files: dict[str, IO[str]] = {}
         self.tallies: dict[str, Tally] = {}
 
-    def write(self, part: str, text: str, counted: Tally | Example) -> None:
-        """Add a question, or many that have been counted, to the file of a part."""
-        if part not in self._files:
-            path = self._folder / f"{part}{self._ending}"
-            self._files[part] = path.open("w", encoding="utf-8", newline="\n")
-            self._files[part].write(self._begin)
-        self._files[part].write(text)
-        self._count(part, counted)
+    def write(self, split: str, text: str, counted: Tally | Example) -> None:
+        """Append a question to the file of a split, or many questions with their tally."""
+        if split not in self._files:
+            path = self._folder / f"{split}{self._ending}"
+            self._files[split] = path.open("w", encoding="utf-8", newline="\n")
+            self._files[split].write(self._begin)
+        self._files[split].write(text)
+        self._count(split, counted)
 
-    def write_file(self, part: str, name: str, text: str, example: Example) -> None:
-        """Add a question, as a file of its own, to the folder of a part."""
-        (self._folder / part).mkdir(exist_ok=True)
-        (self._folder / part / name).write_text(text, encoding="utf-8", newline="\n")
-        self._count(part, example)
+    def write_file(self, split: str, name: str, text: str, example: Example) -> None:
+        """Write a question as a file of its own to the folder of a split."""
+        (self._folder / split).mkdir(exist_ok=True)
+        (self._folder / split / name).write_text(text, encoding="utf-8", newline="\n")
+        self._count(split, example)
 
-    def _count(self, part: str, counted: Tally | Example) -> None:
-        tally = self.tallies.setdefault(part, Tally())
+    def _count(self, split: str, counted: Tally | Example) -> None:
+        tally = self.tallies.setdefault(split, Tally())
         if isinstance(counted, Tally):
             tally.merge(counted)
         else:
             tally.add(counted)
 
-    def __enter__(self) -> "Parts":
+    def __enter__(self) -> "SplitFiles":
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -84,24 +84,24 @@ class Parts:
 
 
 def write_card(folder: Path, name: str, facts: Mapping[str, Any], tallies: Mapping[str, Tally]) -> None:
-    """card.json for programs and card.md for people: counts, lengths, baselines, settings."""
-    parts = {part: asdict(tallies[part].statistics()) for part in PARTS if part in tallies}
-    card = {"corpus": name, **facts, "parts": parts}
+    """Write card.json for programs and card.md for people: counts, lengths, baselines, settings."""
+    statistics = {split: asdict(tallies[split].statistics()) for split in SPLITS if split in tallies}
+    card = {"corpus": name, **facts, "parts": statistics}
     text = json.dumps(card, indent=1, ensure_ascii=False)
     (folder / "card.json").write_text(text + "\n", encoding="utf-8")
-    lines = [f"# {name}", "", f"| | {' | '.join(parts)} |", "|---|" + "---|" * len(parts)]
+    lines = [f"# {name}", "", f"| | {' | '.join(statistics)} |", "|---|" + "---|" * len(statistics)]
     for key, (label, style) in _ROWS.items():
-        cells = ["–" if part[key] is None else style.format(part[key]) for part in parts.values()]
+        cells = ["–" if values[key] is None else style.format(values[key]) for values in statistics.values()]
         lines.append(f"| {label} | {' | '.join(cells)} |")
     for title, value in facts.items():
         lines += ["", f"## {title.capitalize()}", ""]
-        rows = [f"{key}: {_told(each)}" for key, each in value.items()] if isinstance(value, Mapping) else value
+        rows = [f"{key}: {_in_words(each)}" for key, each in value.items()] if isinstance(value, Mapping) else value
         lines += [f"- {row}" for row in rows] or ["None."]
     (folder / "card.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _told(value: Any) -> str:
-    """A setting, a count or a list for people."""
+def _in_words(value: Any) -> str:
+    """A setting, a count or a list as text for people."""
     if isinstance(value, list):
         return "; ".join(value)
     if value is None or isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""The story of a Project Gutenberg file: without licence, title page, contents, pictures, and its makers' notes."""
+"""The story of a Project Gutenberg file, without licence, title page, contents, pictures and transcribers' notes."""
 
 import re
 from collections.abc import Sequence
@@ -59,10 +59,10 @@ _ENTRY = re.compile(r"\s*(?:chapter\b|[ivxlc]+\W|\d+\W)|.*\W\d{1,4}\s*$", re.IGN
 _NUMBERING = re.compile(r"\b(?:chapter|[ivxlc]+|\d+|page)\b|[\W_]+", re.IGNORECASE)
 
 _FRONT = 400
-"""So many paragraphs are looked through for the beginning of the story."""
+"""The number of paragraphs to search for the beginning of the story."""
 
 _PREFACE = 30
-"""So many paragraphs of a preface may stand before the contents; what is longer is taken for a story."""
+"""The longest preface before the contents, in paragraphs; a longer text is taken for a story."""
 
 
 @dataclass(frozen=True)
@@ -74,14 +74,14 @@ class _Paragraph:
 
     @property
     def prose(self) -> bool:
-        """Whether this is running text, and no heading, list or title page."""
+        """Whether this is running text, not a heading, list or title page."""
         lines = self.text.split("\n")
         filled = sum(len(line) > 50 and not _ENTRY.match(line) for line in lines)
         return (filled >= 2 and 2 * filled >= len(lines)) or (len(lines) == 1 and len(self.text) > 90)
 
     @property
     def lists_pages(self) -> bool:
-        """Whether every entry of this list ends with its page."""
+        """Whether this is a list of entries with pages."""
         lines = self.text.split("\n")
         return all(map(_OVER_PAGES.fullmatch, lines)) or (_gives_page(lines[-1]) and not self.prose)
 
@@ -91,7 +91,7 @@ class _Paragraph:
 
     @property
     def key(self) -> str:
-        """What two ways of writing the same heading have in common."""
+        """A normal form of the heading, without numbers and punctuation."""
         return _key(self.text)
 
 
@@ -100,7 +100,7 @@ def _key(heading: str) -> str:
 
 
 def body(text: str) -> str:
-    """The story alone; of what carries none of Project Gutenberg's marks, all but a table of contents in front."""
+    """Return the story; of a text without Project Gutenberg's marks, all but a table of contents at the beginning."""
     text = text.replace("\r\n", "\n")
     starts, story = list(_START.finditer(text)), text
     begin = next((mark.end() for mark in starts), 0)
@@ -122,7 +122,7 @@ def body(text: str) -> str:
 
 
 def _paragraphs(text: str) -> list[_Paragraph]:
-    found: list[_Paragraph] = []
+    paragraphs: list[_Paragraph] = []
     lines: list[str] = []
     start = position = blank = 0
     for line in [*text.split("\n"), ""]:
@@ -131,15 +131,15 @@ def _paragraphs(text: str) -> list[_Paragraph]:
             lines.append(line)
         else:
             if lines:
-                found.append(_Paragraph("\n".join(lines), start, blank))
+                paragraphs.append(_Paragraph("\n".join(lines), start, blank))
                 lines, blank = [], 0
             blank += 1
         position += len(line) + 1
-    return found
+    return paragraphs
 
 
 def _first(paragraphs: Sequence[_Paragraph], marked: bool) -> int:
-    """Where the story begins: behind contents and title page, at its first heading."""
+    """The first paragraph of the story, after contents and title page: its first heading."""
     first = 0
     if marked:
         first = sum(1 for _ in takewhile(lambda paragraph: _BY_HANDS.match(paragraph.text.lstrip()), paragraphs))
@@ -153,7 +153,7 @@ def _first(paragraphs: Sequence[_Paragraph], marked: bool) -> int:
 
 
 def _without_lists(paragraphs: Sequence[_Paragraph]) -> list[_Paragraph]:
-    """The paragraphs without contents and lists of illustrations that give pages, wherever they stand."""
+    """Remove tables of contents and lists of illustrations with pages, at any place."""
     kept: list[_Paragraph] = []
     at = 0
     while at < len(paragraphs):
@@ -163,7 +163,7 @@ def _without_lists(paragraphs: Sequence[_Paragraph]) -> list[_Paragraph]:
             while end < len(paragraphs) and paragraphs[end].lists_pages:
                 end += 1
         pages = sum(map(_gives_page, "\n".join(paragraph.text for paragraph in paragraphs[at:end]).split("\n")))
-        if pages < 2:  # contents of something in the story
+        if pages < 2:  # a list within the story
             end = at + 1
             kept.append(paragraphs[at])
         at = end
@@ -171,7 +171,7 @@ def _without_lists(paragraphs: Sequence[_Paragraph]) -> list[_Paragraph]:
 
 
 def _gives_page(line: str) -> bool:
-    """Whether the line of a list ends with a page."""
+    """Whether a line of a list ends with a page number."""
     return len(line) < 200 and _WITH_PAGE.fullmatch(line) is not None
 
 
@@ -197,14 +197,14 @@ def _in_preface(paragraphs: Sequence[_Paragraph], at: int) -> bool:
 
 
 def _with_number(paragraphs: Sequence[_Paragraph], heading: int, least: int) -> int:
-    """The heading, together with the numbers or the word CHAPTER that stand by themselves before it."""
+    """Move back from the heading to the lone numbers or the word CHAPTER directly before it."""
     while heading > least and not paragraphs[heading - 1].key and paragraphs[heading].blank <= 2:
         heading -= 1
     return heading
 
 
 def _behind_title(paragraphs: Sequence[_Paragraph], first: int) -> int:
-    """At the first chapter, or else behind the author's name and what else stands on a title page."""
+    """The first chapter, or else the paragraph after the author's name and the rest of the title page."""
     listed = range(first, len(paragraphs))
     prose = next((i for i in listed if paragraphs[i].prose), len(paragraphs))
     chapter = next((i for i in listed if _FIRST_CHAPTER.fullmatch(paragraphs[i].heading)), len(paragraphs))
@@ -219,8 +219,8 @@ def _behind_title(paragraphs: Sequence[_Paragraph], first: int) -> int:
 
 
 def _last(paragraphs: Sequence[_Paragraph], first: int) -> int:
-    """Where the story has ended: before notes, index, thanks and THE END."""
-    late = 4 * paragraphs[-1].start // 5 if paragraphs else 0  # notes before that belong to a chapter, others follow it
+    """The paragraph after the story: notes, index, credits or THE END."""
+    late = 4 * paragraphs[-1].start // 5 if paragraphs else 0  # earlier notes belong to a chapter
     notes = (i for i in range(first, len(paragraphs)) if paragraphs[i].start >= late)
     last = next((i for i in notes if _AFTERMATH.fullmatch(paragraphs[i].heading)), len(paragraphs))
     while last > first and any(mark(paragraphs[last - 1].text.strip()) for mark in (_FINIS.fullmatch, _BY_HANDS.match)):

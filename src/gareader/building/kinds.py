@@ -1,8 +1,8 @@
-"""Which words of a book the Children's Book Test takes for named entities, common nouns, verbs or prepositions.
+"""The kinds of words in a book by the Children's Book Test: named entities, common nouns, verbs, prepositions.
 
-The corpus's named entities are what Stanford CoreNLP's recognisers mark: names of people, places and institutions,
-times of the day, durations and ordinals, causes of death and crimes, and many nouns that the news seldom has. Dates are
-not among them. The rules were fitted to the official validation questions; docs/building.md says how near they come.
+The corpus's named entities are those of Stanford CoreNLP's recognisers: names of people, places and institutions, times
+of the day, durations and ordinals, causes of death and crimes, and many nouns that are rare in the news. Dates are not
+among them. The rules were fitted to the official validation questions; docs/building.md has their accuracy.
 """
 
 from collections import Counter
@@ -11,24 +11,25 @@ from functools import cache
 from itertools import chain
 from pathlib import Path
 
-Words = tuple[str, ...]
+from gareader.data.examples import Words
+
 Tagged = tuple[str, str]
 """A word and its part of speech."""
 
 RARE = "RN"
-"""The kind of a rare noun: the recogniser marks about half of them, and nothing tells which."""
+"""The kind of a rare noun: the recogniser marks about half of them, and which ones is unpredictable."""
 FILLED_FROM = {
     "NE": (RARE, "CN"),
     "CN": ("NE", RARE, "V", "P"),
     "V": ("NE", RARE, "CN", "P"),
     "P": ("NE", RARE, "CN", "V"),
 }
-"""The kinds one can ask for, and where candidates come from when a passage has too few of a kind."""
+"""The kinds of answers, and the kinds that fill up the candidates if a passage has too few of that kind."""
 
 _COMMON = {"NN": "CN", "NNS": "CN", "IN": "P", "TO": "P"}
 _NAMES = frozenset(["NNP", "NNPS"])
 _NAME_SHARE = 0.35
-"""A capitalised word that the tagger takes for a name this often in a book is one wherever it stands."""
+"""A capitalised word is a name everywhere in a book if the tagger takes this share of it for names."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -41,9 +42,9 @@ _PARTS_OF_DAY = _words(
     """morning mornings forenoon noon midday afternoon afternoons evening evenings night midnight daytime"""
 )
 _PLAIN_DATE = _words("the this last next following previous preceding same other each any first third fourth")
-"""Before a unit these make a date (the day, next year), which is no entity of the corpus."""
+"""Before a unit these words make a date (the day, next year), which is no entity of the corpus."""
 _DATED_PART = _words("next following previous preceding yesterday tomorrow to-morrow good")
-"""The same before a part of the day; good morning is a greeting."""
+"""Before a part of the day these words make a date; good morning is a greeting."""
 _AFTER_DATE = _words("ago later before old")
 """Before these a unit belongs to a date or an age."""
 _ORDINALS = _words(
@@ -56,11 +57,11 @@ _LISTS = _words(
     explosion infection lightning mumps cholera starvation sunstroke suffocation tornado escape stealing theft robbery
     murder suicide arson burglary kidnapping forgery treason tobacco dollars cents cent pounds pence shillings inches"""
 )
-"""Words of the recogniser's lists for politics, causes of death, crimes and amounts."""
+"""Words in the recogniser's lists of politics, causes of death, crimes and amounts."""
 LISTED = _ORDINALS | _REPEATED | _LISTS
-"""Entities wherever they stand."""
+"""Entities at every place."""
 TIMES = _UNITS | _PLURAL_UNITS | _PARTS_OF_DAY | {"old", "before"}
-"""Entities where they end a time."""
+"""Entities at the end of an expression of time."""
 _CALENDAR = _words(
     """January February March April May June July August September October November December Monday Tuesday Wednesday
     Thursday Friday Saturday Sunday Mondays Tuesdays Wednesdays Thursdays Fridays Saturdays Sundays Christmas Easter
@@ -68,24 +69,24 @@ _CALENDAR = _words(
 )
 _NO_NAMES = _words("God Lord Heaven Lady Madam Mistress Ma Pa Mamma Papa Dear Miss Mr. Mrs. Sir Bible")
 _RULERS = _words("King Queen Prince Princess Sultan Emperor Governor Caliph Khan Czar Duke Baron Mother")
-"""Titles that stand for a person by themselves."""
+"""Titles that mean a person without a name."""
 _ORDINARY = 200
-"""A word that the news has so often in lower case is known to everybody."""
+"""A word with this count in lower case in the news is an ordinary word."""
 _ROMAN = frozenset("IVXLC")
 _NOUN_SHARE = 0.4
-"""A rare word that the tagger takes for a noun this often in a book is one wherever it stands."""
+"""A rare word is a noun everywhere in a book if the tagger takes this share of it for nouns."""
 _NO_NOUNS = ("ing", "ly", "ed", "est")
-"""Endings of verbs, adverbs and adjectives, which the tagger takes for nouns where it does not know them."""
+"""Endings of verbs, adverbs and adjectives, which the tagger takes for nouns if it does not know the word."""
 _NO_JOINED_NOUNS = (*_NO_NOUNS, "like", "en", "ful", "some", "less", "y")
 
 
 def kinds(sentences: Sequence[Words], tags: Sequence[Sequence[str]]) -> list[list[str]]:
-    """For every word of a book its kind, or nothing; of a name of several words only the last stands for it."""
+    """Return the kind of every word of a book, or an empty string; of a name only the last word has a kind."""
     tagged = Counter(chain.from_iterable(map(zip, sentences, tags)))
     rare = _rare_nouns(tagged)
     names = _names(sentences, tags, tagged, rare)
     by_tag = {(word, tag): RARE if word in rare else _plain_kind(word, tag) for word, tag in tagged}
-    placed = names | TIMES  # what stands beside these words counts
+    placed = names | TIMES  # the kind of these words depends on their neighbours
     result = []
     for words, its_tags in zip(sentences, tags, strict=True):
         row = [by_tag[pair] for pair in zip(words, its_tags, strict=True)]
@@ -101,7 +102,7 @@ def kinds(sentences: Sequence[Words], tags: Sequence[Sequence[str]]) -> list[lis
 
 
 def _plain_kind(word: str, tag: str) -> str:
-    """The kind of a word that is neither name nor rare noun, wherever it stands."""
+    """The kind of a word that is neither name nor rare noun."""
     if word in LISTED:
         return "NE"
     if not _is_lower(word):
@@ -110,12 +111,12 @@ def _plain_kind(word: str, tag: str) -> str:
 
 
 def _is_lower(word: str) -> bool:
-    """Whether this is a word in lower case; the bar is none, for it parts candidates in the corpus's files."""
+    """Whether this word is in lower case and has no bar, which separates candidates in the corpus's files."""
     return word[0].islower() and "|" not in word
 
 
 def _in_heading(words: Words, place: int) -> bool:
-    """Whether the word stands among three or more in capitals; numerals of chapters count nevertheless."""
+    """Whether the word is among three or more words in capitals; a Roman numeral is never part of a heading."""
     if not words[place].isupper() or _ROMAN.issuperset(words[place]):
         return False
     first = last = place
@@ -127,7 +128,7 @@ def _in_heading(words: Words, place: int) -> bool:
 
 
 def _is_time(words: Words, place: int) -> bool:
-    """Whether the word ends a time of the day, a duration or an age; dates are none of these."""
+    """Whether the word ends a time of the day, a duration or an age, not a date."""
     word = words[place]
     before = words[place - 1].lower() if place else ""
     after = words[place + 1] if place + 1 < len(words) else ""
@@ -146,7 +147,7 @@ def _is_time(words: Words, place: int) -> bool:
 def _names(
     sentences: Sequence[Words], tags: Sequence[Sequence[str]], tagged: Mapping[Tagged, int], rare: Set[str]
 ) -> set[str]:
-    """Capitalised words that stand for people, places and institutions in this book."""
+    """The capitalised words that name people, places and institutions in this book."""
     count: Counter[str] = Counter()
     lower: Counter[str] = Counter()
     named: Counter[str] = Counter()
@@ -154,8 +155,8 @@ def _names(
         (count if word[0].isupper() else lower)[word] += times
         named[word] += times * (tag in _NAMES)
     ordinary = {word for word in count if _ordinary(word)}
-    inner: Counter[str] = Counter()  # capital although no sentence begins there
-    behind: Counter[str] = Counter()  # behind a name: of Reddy Fox, Fox; but not of Story Girl, Girl
+    inner: Counter[str] = Counter()  # capitalised inside a sentence
+    behind: Counter[str] = Counter()  # after a name: Fox in Reddy Fox, but not Girl in Story Girl
     for words, its_tags in zip(sentences, tags, strict=True):
         before = "."
         for word, tag in zip(words, its_tags, strict=True):
@@ -182,44 +183,44 @@ def _names(
 
 
 def often_in_news(word: str) -> bool:
-    """Whether the news often has the word in lower case."""
+    """Whether the word is frequent in the news in lower case."""
     return news_words().get(word, (0, 0))[0] >= _ORDINARY
 
 
 def _ordinary(word: str) -> bool:
-    """Whether the news often has the word, and seldom as a name."""
+    """Whether the word is frequent in the news, and seldom capitalised."""
     lower, capital = news_words().get(word.lower(), (0, 0))
     return lower >= _ORDINARY and lower > 3 * capital
 
 
 def _rare_nouns(tagged: Mapping[Tagged, int]) -> set[str]:
-    """Words in lower case that are seldom in the news and often nouns here."""
+    """Words in lower case that are rare in the news and often nouns in this book."""
     known = _known_words()
-    seen: Counter[str] = Counter()
+    count: Counter[str] = Counter()
     nouns: Counter[str] = Counter()
     for (word, tag), times in tagged.items():
         if _is_lower(word) and word not in known and not word.endswith(_NO_NOUNS):
-            seen[word] += times
+            count[word] += times
             if tag.startswith("NN") or (tag == "JJ" and _joins_nouns(word)):
                 nouns[word] += times
-    return {word for word, times in seen.items() if nouns[word] >= _NOUN_SHARE * times}
+    return {word for word, times in count.items() if nouns[word] >= _NOUN_SHARE * times}
 
 
 def _joins_nouns(word: str) -> bool:
-    """Whether a word like elm-tree is a noun although the tagger takes it for an adjective."""
+    """Whether a word that the tagger takes for an adjective is a compound noun, such as elm-tree."""
     return "-" in word and not word.endswith(_NO_JOINED_NOUNS)
 
 
 @cache
 def _known_words() -> frozenset[str]:
-    """What the news has in lower case, and what it seldom has but a quarter of the corpus's training books."""
+    """Words in lower case that are in the news, or rare there but in a quarter of the corpus's training books."""
     text = Path(__file__).with_name("story_words.txt").read_text(encoding="utf-8")
     return frozenset([*news_words(), *text.split()])
 
 
 @cache
 def news_words() -> dict[str, tuple[int, int]]:
-    """How often the news has a word in lower case and capitalised, for words that it has often enough to know them."""
+    """The counts of frequent words in the news, in lower case and capitalised."""
     text = Path(__file__).with_name("news_words.tsv").read_text(encoding="utf-8")
     rows = (line.split("\t") for line in text.splitlines())
     return {word: (int(lower), int(capital)) for word, lower, capital in rows}

@@ -1,12 +1,12 @@
-"""Two sets of questions of the Children's Book Test side by side: what they ask for, and among what."""
+"""Two sets of questions of the Children's Book Test side by side: statistics of their answers and distractors."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gareader.building.kinds import LISTED, TIMES, often_in_news
-from gareader.examples import Example
-from gareader.statistics import Tally
+from gareader.data.examples import Example
+from gareader.data.statistics import Tally
 
 CLASSES = {
     "capitalised": "capitalised",
@@ -15,7 +15,7 @@ CLASSES = {
     "often": "other words, often in the news",
     "seldom": "other words, seldom in the news",
 }
-"""Classes of words by their names in JSON, with those in the table."""
+"""Classes of words: their names in JSON and their labels in the table."""
 
 _GENERAL = {
     "answer_before_blank": "answer also before the blank",
@@ -38,17 +38,17 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """Built to official."""
+        """The ratio of built to official."""
         return self.built / self.official if self.official else None
 
     @property
     def differs(self) -> bool:
-        """Whether they differ by more than a quarter of the official one."""
+        """Whether the two differ by more than a quarter of the official value."""
         return abs(self.built - self.official) > self.official / 4
 
 
 def word_class(word: str) -> str | None:
-    """Which of CLASSES a word is of; signs and numbers are of none."""
+    """The word's class in CLASSES; None for punctuation and numbers."""
     if not word[0].isalpha():
         return None
     if word[0].isupper():
@@ -59,17 +59,17 @@ def word_class(word: str) -> str | None:
 
 
 class Profile:
-    """The counts behind the table, which grow by a passage or by another profile."""
+    """The counts behind the table."""
 
     def __init__(self) -> None:
         self.tally = Tally()
         self.answers: Counter[str | None] = Counter()
         self.distractors: Counter[str | None] = Counter()
         self.passages: Counter[int] = Counter()
-        """How many passages have so many questions."""
+        """The number of passages by their number of questions."""
 
     def add(self, questions: Sequence[Example]) -> None:
-        """Count all the questions of one passage."""
+        """Count the questions of one passage."""
         self.passages[len(questions)] += 1
         for example in questions:
             self.tally.add(example)
@@ -77,7 +77,7 @@ class Profile:
                 (self.answers if number == example.answer else self.distractors)[word_class(words[-1])] += 1
 
     def merge(self, other: "Profile") -> None:
-        """Count all that the other has counted."""
+        """Add the counts of another profile."""
         self.tally.merge(other.tally)
         self.answers += other.answers
         self.distractors += other.distractors
@@ -88,14 +88,14 @@ class Profile:
         return self.answers.total()
 
     def per_passage(self, questions: int) -> float:
-        """Questions per passage that gives any, if only so many of all the questions were drawn."""
+        """Expected questions per passage with any, in a sample of `questions` of all questions."""
         share = min(1.0, questions / self.questions)
-        touched = sum(count * (1 - (1 - share) ** size) for size, count in self.passages.items())
-        return share * self.questions / touched
+        sampled_passages = sum(count * (1 - (1 - share) ** size) for size, count in self.passages.items())
+        return share * self.questions / sampled_passages
 
 
 def side_by_side(official: Profile, built: Profile) -> list[Row]:
-    """The table; of the built questions' passages as if as many questions had been drawn as the official file has."""
+    """Return the table; questions per passage are those of a sample of the official number of questions."""
     general = official.tally.statistics(), built.tally.statistics()
     rows = [Row(name, label, *(getattr(one, name) for one in general)) for name, label in _GENERAL.items()]
     for what in ("answers", "distractors"):

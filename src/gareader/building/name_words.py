@@ -1,4 +1,4 @@
-"""Words that tell what a capital means in English news: titles, joints, days, peoples, ends of firms and places."""
+"""Lists of words for finding names in English news: titles, particles, days, peoples, words of firms and places."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -15,7 +15,7 @@ TITLES = _words(
     Superintendent Supt. Detective Det. Sheriff Officer Constable Chairman Chairwoman Chief CEO Coach Director
     Editor Manager Spokesman Spokeswoman Analyst Correspondent Lawyer Attorney Actor Actress Singer Author"""
 )
-"""Before a name they are not part of it, and say that a person follows."""
+"""Titles before a name are not part of it, and a sign of a person."""
 
 BEFORE_TITLES = _words(
     """Vice Prime Deputy Acting Former Interim Foreign Defense Defence Interior Finance Health Justice Energy Trade
@@ -23,10 +23,10 @@ BEFORE_TITLES = _words(
     Majority Minority Campaign Communications Opposition Special Home Shadow Cabinet Labor Labour Treasury Education
     Environment Transport Assistant Under First Managing Head"""
 )
-"""These belong to the title when one follows at once: Foreign Minister, Press Secretary."""
+"""Words that belong to a title directly after them: Foreign Minister, Press Secretary."""
 
 OFFICES = _words("State Defense Defence Staff Commerce Labor Energy Education Transportation Police Justice")
-"""After Secretary of, Chief of, Minister of: not a name there."""
+"""No names after Secretary of, Chief of, Minister of."""
 
 PARTICLES = _words("al bin ibn da das de del della den der di dos du el la las le los ter van von und y &")
 """Small words that join two parts of a name: Osama bin Laden, Rio de Janeiro, AT & T."""
@@ -40,7 +40,7 @@ HEADS = _words(
     Palace Parliament Party Port Republic School Schools Sea Secretariat Sisters Society Sons State States Statue
     Strait Straits Supreme Temple Tower Trust Union University Valley War"""
 )
-"""After these, `of` or `for` goes on with the name: Bank of England, Centers for Disease Control."""
+"""After these words, `of` or `for` continues the name: Bank of England, Centers for Disease Control."""
 
 NOT_PERSONS = HEADS | _words(
     """Administration Air Airlines Airport Airways Arena Authority Avenue Awards Beach Boulevard Bridge Broadcasting
@@ -55,12 +55,12 @@ NOT_PERSONS = HEADS | _words(
     Tour Town Township Tribune United Village West Western World Assembly Act Agreement Treaty Prime Ministers
     Airbase Base Camp Zone Strip Valley Desert Sox Yankees Republicans Democrats State Attorney"""
 )
-"""A name with one of these is a firm, a place or an institution."""
+"""A name with one of these words is a firm, a place or an institution."""
 
 COMPASS = _words(
     "North South East West Northern Southern Eastern Western Central New San Santa Los Las El Saint St. Great Old"
 )
-"""A name that begins so is another one than its end: South Korea is not Korea."""
+"""A name with one of these first words differs from its ending: South Korea is not Korea."""
 
 _MONTHS = "January February March April May June July August September October November December"
 CALENDAR = _words(
@@ -72,10 +72,10 @@ NO_NAMES = _words(
     """I I. A OK O.K. TV AM PM A.M. P.M. DNA DVD CD GMT EST EDT PST PDT ID PhD Ph.D. M.D. B.A. SUV -LRB- -RRB- NEW
     UPDATE EXCLUSIVE BREAKING VIDEO PHOTO PHOTOS No No. Nos."""
 )
-"""Capitals that name nobody."""
+"""Capitalised words that are no names."""
 
 SUFFIXES = _words("Jr Jr. Sr Sr. II III IV Esq.")
-"""After a last name."""
+"""Words after a last name."""
 
 _PEOPLES = """Afghan:Afghanistan Afghans:Afghanistan Albanian:Albania Algerian:Algeria American:America
     Americans:America Argentine:Argentina Argentinian:Argentina Armenian:Armenia Australian:Australia
@@ -100,7 +100,7 @@ _PEOPLES = """Afghan:Afghanistan Afghans:Afghanistan Albanian:Albania Algerian:A
     Ukrainian:Ukraine Ukrainians:Ukraine Venezuelan:Venezuela Vietnamese:Vietnam Welsh:Wales
     Yemeni:Yemen Zimbabwean:Zimbabwe"""
 PEOPLES = {people: tuple(land.split("_")) for people, _, land in (pair.partition(":") for pair in _PEOPLES.split())}
-"""A people or its adjective, and its land; in CNN's questions both are one entity."""
+"""Countries by their people or adjective; in CNN's questions both are one entity."""
 
 PLACES = frozenset(word for land in PEOPLES.values() for word in land) | _words(
     """Africa Asia Arab Arabs Muslim Muslims Islamic Christian Jewish Jews Washington London Paris Berlin Moscow
@@ -110,7 +110,7 @@ PLACES = frozenset(word for land in PEOPLES.values() for word in land) | _words(
     Minnesota Wisconsin Missouri Utah Hawaii Alaska York Angeles Francisco Singapore Qatar Republican Democrat
     Democratic Congress Parliament Internet Facebook Twitter Google Microsoft Taliban Hamas Hezbollah Reuters"""
 )
-"""Names of one word that are no person's, met often; York and Francisco are here for New York and San Francisco."""
+"""Frequent names of one word that are no persons; York and Francisco are here for New York and San Francisco."""
 
 STARTERS = _words(
     """a about above according across additionally after afterward again against ahead all almost along already also
@@ -133,7 +133,7 @@ STARTERS = _words(
     wherever whether which while who whoever whom whose why will with within without witnesses women workers would
     yes yesterday yet you young your"""
 )
-"""Common first words of sentences, in lower case; a capital there makes no name of them."""
+"""Common first words of sentences, in lower case; capitalised there, they are no names."""
 
 GIVEN = _words(
     """Aaron Abdul Abdullah Abu Adam Adrian Ahmed Alan Albert Alejandro Alex Alexander Alexandra Alexei Alfred Ali
@@ -160,4 +160,4 @@ GIVEN = _words(
     Vladimir Walter Warren Wayne Wendy William Xavier Yasser Yulia Yuri Yusuf Zachary Ahmad Claudio Erik Evo Hans
     Hosni Ingrid Irina Karim Klaus Lars Lena Mahmoud Marcus Natalia Nina Nuri Olga Recep Silvio Svetlana Tatiana"""
 )
-"""First names met often in English news: one before another word is a sign of a person."""
+"""Frequent first names in English news: before another name word, a sign of a person."""

@@ -1,4 +1,4 @@
-"""Names in tokenised English news: runs of capitalised words, where a capital means something."""
+"""Names in tokenised English news: runs of capitalised words, unless the capital has another reason."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -20,34 +20,34 @@ from gareader.building.name_words import (
     SUFFIXES,
     TITLES,
 )
+from gareader.data.examples import Words
 
-Words = tuple[str, ...]
 Tagger = Callable[[Sequence[str]], Sequence[str]]
-"""The words of a sentence to their Penn Treebank tags."""
+"""Returns the Penn Treebank tags of a sentence's words."""
 
 _AFTER_THESE = frozenset([".", "!", "?", "``", "`", ":", "--", "...", "''", "'", "-LRB-", "-lrb-", "(", ";", '"', "*"])
-"""After these words a capital says as little as at the beginning of a sentence."""
+"""After these words a capital is no sign of a name, as at the beginning of a sentence."""
 
 _QUOTES = frozenset(["``", "`", "''", "'", '"'])
 _SPEAKING = frozenset("said says asked asks added that wrote".split())
 
 _NEVER_FIRST = CALENDAR | TITLES | NO_NAMES
-_CALLINGS = ("er", "or", "ist", "ian", "man", "woman")  # of many words for what someone does
+_OCCUPATIONS = ("er", "or", "ist", "ian", "man", "woman")  # endings of many words for occupations
 _ENDS = frozenset([".", "!", "?"])
-_HEADLINE = 3  # words but the small ones; fewer may be a name alone
+_HEADLINE = 3  # content words at least; fewer may be a name alone
 _PREFIX = 5  # letters at most before the hyphen or apostrophe of al-Assad, d'Estaing, post-Mubarak
 _LONGEST_NAME = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A name where it stands."""
+    """A name at its place in a text."""
 
     sentence: int
     start: int
     words: Words
     titled: bool = False
-    """Whether a title such as President or Mr. stands before it."""
+    """Whether a title such as President or Mr. precedes it."""
 
     @property
     def end(self) -> int:
@@ -56,30 +56,30 @@ class Mention:
 
 
 def find_mentions(sentences: Sequence[Words], tag: Tagger | None = None) -> list[Mention]:
-    """Every mention of a name in reading order; a tagger helps where capitals say nothing."""
+    """Find every mention of a name in reading order; the tagger decides where capitals are no evidence."""
     evidence = _Evidence(sentences)
-    found = [
+    mentions = [
         mention
         for number in range(len(sentences))
         for mention in _in_sentence(sentences[number], number, evidence, tag)
     ]
-    lasts = {last_name(mention.words) for mention in found if len(mention.words) > 1}
-    # King, Bishop or Judge alone is a title, unless someone here has it for a last name
+    lasts = {last_name(mention.words) for mention in mentions if len(mention.words) > 1}
+    # King, Bishop or Judge alone is a title, unless it is the last name of someone in the text
     return [
         mention
-        for mention in found
+        for mention in mentions
         if len(mention.words) > 1 or mention.words[0] not in TITLES or mention.words in lasts
     ]
 
 
 def last_name(words: Words) -> Words:
-    """The last word of a name, Jr. and the like left out."""
+    """The last word of a name, without suffixes such as Jr."""
     kept = [word for word in words if word not in SUFFIXES] or list(words)
     return (kept[-1],)
 
 
 def capitalised(word: str) -> bool:
-    """Whether it is written as names are: capital first, perhaps after al-, d' or post-, or as in iPhone."""
+    """Whether the word is written as a name: with a capital at first, after al-, d' or post-, or as in iPhone."""
     if word[:1].isupper():
         return True
     head, _, rest = word.replace("'", "-").partition("-")
@@ -89,18 +89,18 @@ def capitalised(word: str) -> bool:
 
 
 def acronym(word: str) -> bool:
-    """Whether it is written in capitals only: EU, U.N."""
+    """Whether the word is in capitals only: EU, U.N."""
     letters = word.replace(".", "")
     return len(letters) > 1 and letters.isupper() and letters.isalpha()
 
 
 class _Evidence:
-    """What the whole text says about its words' capitals."""
+    """Counts of capitalised and lower-case words in the whole text, as evidence for names."""
 
     def __init__(self, sentences: Sequence[Words]) -> None:
         self.headlines = [_is_headline(words) for words in sentences]
         self.inside: Counter[str] = Counter()
-        """Capitalised words where no capital was due."""
+        """Capitalised words where no rule of spelling asks for a capital."""
         self.lower: Counter[str] = Counter()
         """Words in lower case."""
         for words, headline in zip(sentences, self.headlines, strict=True):
@@ -111,30 +111,30 @@ class _Evidence:
                     self.inside[word] += 1
 
     def names(self, word: str) -> bool:
-        """Whether the word is more often a name than a word in this text."""
+        """Whether the word is more often a name than a common word in this text."""
         inside = self.inside[word] + self.inside[word[:1].lower() + word[1:]]  # Al-Assad is al-Assad
         return inside > self.lower[word.lower()]
 
     def common(self, word: str) -> bool:
-        """Whether the word, a capital due on it, is a common one."""
+        """Whether the word at the beginning of a sentence is a common word."""
         return word.lower() in STARTERS or self.lower[word.lower()] > 0 or word.endswith("ly")
 
 
 def _is_headline(words: Words) -> bool:
-    """Whether all words but the small ones have capitals, and no period ends them."""
-    large = [word for word in words if word.isalpha() and word.lower() not in STARTERS and word not in PARTICLES]
-    return len(large) >= _HEADLINE and words[-1] not in _ENDS and not any(word.islower() for word in large)
+    """Whether all content words have capitals, and no period ends the sentence."""
+    content = [word for word in words if word.isalpha() and word.lower() not in STARTERS and word not in PARTICLES]
+    return len(content) >= _HEADLINE and words[-1] not in _ENDS and not any(word.islower() for word in content)
 
 
 def _at_start(words: Words, place: int) -> bool:
-    """Whether a capital is due here; in the midst of a sentence it is not, as in: the film `` Star Wars ''."""
+    """Whether every word has a capital here; not in a quotation inside a sentence, as in: the film `` Star Wars ''."""
     if place > 1 and words[place - 1] in _QUOTES:
         return not words[place - 2].isalpha() or words[place - 2] in _SPEAKING
     return place == 0 or words[place - 1] in _AFTER_THESE
 
 
 def _in_sentence(words: Words, number: int, evidence: _Evidence, tag: Tagger | None) -> Iterator[Mention]:
-    """The names of one sentence."""
+    """Yield the names of one sentence."""
     named = _named(words, evidence.headlines[number], evidence, tag)
     place = 0
     while place < len(words):
@@ -148,11 +148,11 @@ def _in_sentence(words: Words, number: int, evidence: _Evidence, tag: Tagger | N
 
 
 def _named(words: Words, headline: bool, evidence: _Evidence, tag: Tagger | None) -> list[bool]:
-    """For each word whether it may be part of a name."""
+    """For each word, whether it may be part of a name."""
     tags = tag(words) if tag and words else ()
     named = [False] * len(words)
     shouted = headline and all(word.isupper() for word in words if word.isalpha())
-    for place in reversed(range(len(words))):  # from the end: a first word is judged by the word after it
+    for place in reversed(range(len(words))):  # from the end, since a first word depends on the word after it
         word = words[place]
         joins = place + 1 < len(words) and named[place + 1]
         if not capitalised(word) or word in CALENDAR or _is_office(words, place):
@@ -166,7 +166,7 @@ def _named(words: Words, headline: bool, evidence: _Evidence, tag: Tagger | None
             named[place] = True
         elif acronym(word):
             named[place] = not shouted
-        elif not evidence.common(word) and not _calling(words, named, place):
+        elif not evidence.common(word) and not _is_occupation(words, named, place):
             if tags:
                 named[place] = tags[place].startswith("NNP")
             else:  # Barack Obama …, but not Yesterday Obama …, nor Smoke rose …
@@ -174,26 +174,26 @@ def _named(words: Words, headline: bool, evidence: _Evidence, tag: Tagger | None
     return named
 
 
-def _calling(words: Words, named: list[bool], place: int) -> bool:
-    """Astronomer in Astronomer Naomi Ikeda …: a name of two words follows, and this is no first name."""
+def _is_occupation(words: Words, named: list[bool], place: int) -> bool:
+    """Whether this is an occupation before a name of two words, such as Astronomer in Astronomer Naomi Ikeda."""
     if not all(named[place + 1 : place + 3]) or place + 2 >= len(words) or words[place] in GIVEN:
         return False
-    return words[place + 1] in GIVEN or words[place].endswith(_CALLINGS)
+    return words[place + 1] in GIVEN or words[place].endswith(_OCCUPATIONS)
 
 
 def _ends_name(words: Words, place: int) -> bool:
-    """Said in Port Said: the word before has a capital that means something."""
+    """Whether a common word ends a name, such as Said in Port Said: the word before it is a name word."""
     before = words[place - 1]
     return capitalised(before) and before.lower() not in STARTERS and before not in _NEVER_FIRST
 
 
 def _is_office(words: Words, place: int) -> bool:
-    """State in Secretary of State."""
+    """Whether this is part of a title, such as State in Secretary of State."""
     return place > 1 and words[place] in OFFICES and words[place - 1] == "of" and words[place - 2] in TITLES
 
 
 def _run_end(words: Words, named: list[bool], start: int) -> int:
-    """Where the run of name words and the joints between them ends."""
+    """The end of the run of name words and the joints between them."""
     end, last = start + 1, min(len(words), start + _LONGEST_NAME)
     while end < last:
         if named[end]:
@@ -207,7 +207,7 @@ def _run_end(words: Words, named: list[bool], start: int) -> int:
 
 
 def _joint(words: Words, place: int) -> int:
-    """How many words join the name before this place to a name after them: `of the`, `van der`; 0 if none do."""
+    """The number of words here that join two parts of a name (`of the`, `van der`); 0 if there are none."""
     if words[place] in ("of", "for", "on") and words[place - 1] in HEADS:
         return 2 if words[place + 1 : place + 2] == ("the",) else 1
     if words[place] in PARTICLES:
@@ -216,7 +216,7 @@ def _joint(words: Words, place: int) -> int:
 
 
 def _without_titles(words: Words, start: int, end: int, number: int) -> Iterator[Mention]:
-    """The names of a run, cut at its titles: Egyptian President Mohamed Morsy is two names."""
+    """Cut a run into names at its titles: Egyptian President Mohamed Morsy is two names."""
     cut, titled = start, False
     for place in range(start, end):
         rest = [word for word in words[place + 1 : end] if word not in SUFFIXES]
@@ -228,13 +228,13 @@ def _without_titles(words: Words, start: int, end: int, number: int) -> Iterator
         yield from _people_apart(words[cut:before], cut, number, titled)
         cut, titled = place + 1, True
     if not titled and all(word in TITLES or word in BEFORE_TITLES for word in words[cut:end]) and end - cut > 1:
-        return  # Prime Minister, without his name
+        return  # Prime Minister without a name
     titled = titled or (cut > 0 and words[cut - 1] in TITLES)
     yield from _people_apart(words[cut:end], cut, number, titled)
 
 
 def _people_apart(name: Words, start: int, number: int, titled: bool) -> Iterator[Mention]:
-    """The name, a people before a person's name apart: Briton Andy Murray."""
+    """Yield the name; separate a people before a person's name: Briton Andy Murray."""
     if len(name) > 2 and name[0] in PEOPLES and NOT_PERSONS.isdisjoint(name):
         yield Mention(number, start, name[:1])
         name, start = name[1:], start + 1

@@ -1,4 +1,4 @@
-"""CNN and Daily Mail, the way of Hermann et al. (2015): a highlight of an article, one of its entities blanked."""
+"""CNN and Daily Mail by Hermann et al. (2015): the query is a highlight of an article with one entity blanked."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -9,101 +9,101 @@ from unicodedata import normalize
 
 from gareader.building.articles import Article
 from gareader.building.entities import Entity, find_entities
-from gareader.building.names import Mention, Tagger, Words
-from gareader.examples import PLACEHOLDER, Example
-from gareader.text import mark_blank
+from gareader.building.names import Mention, Tagger
+from gareader.data.examples import PLACEHOLDER, Example, Words
+from gareader.data.text import mark_blank
 
 _MARK = re.compile(r"@entity(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
 class NewsQuestion:
-    """A question about an article and what its marks stand for."""
+    """A question about an article, and the names behind its marks."""
 
     example: Example
     source: str
     """The article's id."""
     names: tuple[str, ...] | None
-    """The name behind each candidate, which is a mark; None where the candidates are the names themselves."""
+    """The name behind each candidate, which is a mark; None if the candidates are the names themselves."""
 
 
 def questions(
     article: Article, seed: int, anonymise: bool = True, tag: Tagger | None = None, fewest: int = 2
 ) -> list[NewsQuestion]:
-    """A question for each entity of each highlight that the article names too; none below `fewest` candidates."""
+    """Make a question for each entity in a highlight and in the article, if it has `fewest` candidates or more."""
     text = _Text(article, find_entities((*article.sentences, *article.highlights), tag, len(article.sentences)))
     marks = text.marks(seed) if anonymise else None
     body = range(len(article.sentences))
-    document = tuple(word for number in body for word in text.written(number, marks))
+    document = tuple(word for number in body for word in text.rendered(number, marks))
     candidates = text.candidates(body, marks)
-    made: list[NewsQuestion] = []
+    built: list[NewsQuestion] = []
     for number in range(len(body), len(text.sentences)):
         here = {**text.only_in(number, candidates, marks), **candidates}
         order = sorted(here, key=lambda entity: _order(here[entity]))
         for place, entity in text.first_mentions(number).items():
-            query = text.written(number, marks, blank=place)
+            query = text.rendered(number, marks, blank=place)
             # the highlight may have a blank of its own
             if entity not in candidates or len(here) < max(fewest, 2) or mark_blank(query).count(PLACEHOLDER) != 1:
                 continue
-            name = sha1(f"{article.id}\n{len(made)}".encode(), usedforsecurity=False).hexdigest()
+            name = sha1(f"{article.id}\n{len(built)}".encode(), usedforsecurity=False).hexdigest()
             choices = tuple(here[other] for other in order)
             names = tuple(" ".join(text.entities[other].name) for other in order) if marks else None
-            made.append(NewsQuestion(Example(name, document, query, choices, order.index(entity)), article.id, names))
-    return made
+            built.append(NewsQuestion(Example(name, document, query, choices, order.index(entity)), article.id, names))
+    return built
 
 
 def _order(candidate: Words) -> tuple[int, Words]:
-    """By the mark's number, else by the name: the place in the list says nothing about the place in the text."""
+    """Sort by the mark's number, or by the name, so that the order is independent of the places in the text."""
     mark = _MARK.fullmatch(candidate[0])
     return int(mark[1]) if mark else 0, candidate
 
 
 class _Text:
-    """An article and its highlights as one text, entities known by their place in the list."""
+    """An article and its highlights as one text; an entity is its index in the list."""
 
     def __init__(self, article: Article, entities: Sequence[Entity]) -> None:
         self.article, self.entities = article, entities
         self.sentences = (*article.sentences, *article.highlights)
         self.places: list[dict[int, tuple[Mention, int]]] = [{} for _ in self.sentences]
-        """For each sentence the mentions by the place of their first word, each with its entity."""
+        """For each sentence, mention and entity by the place of the mention's first word."""
         for number, entity in enumerate(entities):
             for mention in entity.mentions:
                 self.places[mention.sentence][mention.start] = mention, number
 
     def marks(self, seed: int) -> list[str]:
-        """A mark for each entity, the numbers in an order of their own for every article and seed."""
-        written = (_MARK.fullmatch(word) for words in self.sentences for word in words)
-        taken = {int(mark[1]) for mark in written if mark}  # marks that are the article's own
+        """A mark for each entity, with the numbers in a random order for every article and seed."""
+        matches = (_MARK.fullmatch(word) for words in self.sentences for word in words)
+        taken = {int(mark[1]) for mark in matches if mark}  # marks in the article itself
         count = len(self.entities)
         numbers = [number for number in range(count + len(taken)) if number not in taken][:count]
-        Random(f"{seed} {self.article.id}").shuffle(numbers)  # noqa: S311  # a text as seed: alike in all processes
+        Random(f"{seed} {self.article.id}").shuffle(numbers)  # noqa: S311  # seeded by a text: equal in all processes
         return [f"@entity{number}" for number in numbers]
 
     def candidates(self, body: range, marks: Sequence[str] | None) -> dict[int, Words]:
-        """The entities that the article itself names: by their marks, or by their most complete names there."""
-        found: dict[int, Words] = {}
+        """The entities in the article itself, as marks, or as their most complete names there."""
+        candidates: dict[int, Words] = {}
         for number, entity in enumerate(self.entities):
             form = entity.form(body)
             if form and marks:
-                found[number] = (marks[number],)
-            elif form and form not in found.values():
-                found[number] = form
-        return found
+                candidates[number] = (marks[number],)
+            elif form and form not in candidates.values():
+                candidates[number] = form
+        return candidates
 
     def only_in(self, number: int, others: Mapping[int, Words], marks: Sequence[str] | None) -> dict[int, Words]:
-        """Entities that this highlight alone names: listed too, so that every mark of a question has its name."""
+        """The entities in this highlight alone: candidates too, so that every mark of a question has its name."""
         named = {entity for _, entity in self.places[number].values()}
         return {entity: (marks[entity],) for entity in sorted(named - others.keys())} if marks else {}
 
     def first_mentions(self, number: int) -> dict[int, int]:
-        """Where each entity stands first in a sentence; that place is blanked, further ones stay, as released."""
+        """The first place of each entity in a sentence; only this one is blanked, as in the released corpus."""
         firsts: dict[int, int] = {}
         for place, (_, entity) in sorted(self.places[number].items()):
             firsts.setdefault(entity, place)
         return {place: entity for entity, place in firsts.items()}
 
-    def written(self, number: int, marks: Sequence[str] | None, blank: int | None = None) -> Words:
-        """The sentence with marks for names and all else in lower case, as released; without marks, as it is."""
+    def rendered(self, number: int, marks: Sequence[str] | None, blank: int | None = None) -> Words:
+        """The sentence with marks and lower case, as in the released corpus; unchanged without marks."""
         words, places = self.sentences[number], self.places[number]
         out: list[str] = []
         place = 0

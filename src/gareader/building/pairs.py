@@ -1,4 +1,4 @@
-"""Who Did What, the way of Onishi et al. (2016): a lead sentence asks about a person, another article answers."""
+"""Who Did What by Onishi et al. (2016): a lead sentence asks about a person, another article answers."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -6,32 +6,32 @@ from dataclasses import dataclass
 from gareader.building.articles import Article
 from gareader.building.baselines import Choice, solved
 from gareader.building.entities import Entity, compatible
-from gareader.building.names import Mention, Tagger, Words
-from gareader.building.similar import Known, Rarity, neighbours, shared, shingles
-from gareader.errors import ConfigError
-from gareader.examples import PLACEHOLDER, Example
-from gareader.text import mark_blank
+from gareader.building.names import Mention, Tagger
+from gareader.building.similar import IndexedArticle, Rarity, neighbours, shared, shingles
+from gareader.core.errors import ConfigError
+from gareader.data.examples import PLACEHOLDER, Example, Words
+from gareader.data.text import mark_blank
 
-_SHORTEST_QUESTION = 8  # words; less is a headline or a dateline
-_LEAD = 3  # sentences in which the lead is looked for
+_SHORTEST_QUESTION = 8  # words; a shorter sentence is a headline or a dateline
+_LEAD = 3  # sentences among which the lead may be
 
 
 @dataclass(frozen=True, slots=True)
 class PairSettings:
-    """When two articles make a question."""
+    """The conditions for a question about two articles."""
 
     days: int = 14
-    """Days between the two articles at most."""
+    """The most days between the two articles."""
     similarity: float = 0.2
-    """Cosine of their rarest words at least."""
+    """The least cosine of their tf-idf vectors."""
     entities: int = 2
-    """Names they share at least."""
+    """The least number of names they share."""
     overlap: float = 0.3
-    """Share of runs of five words that they may have in common; more makes them copies."""
+    """The largest share of runs of five words in common; articles with more are copies."""
     fewest: int = 2
-    """Choices of a question at least."""
+    """The fewest choices of a question."""
     most: int = 5
-    """Choices of a question at most; a passage with more persons is passed over."""
+    """The most choices of a question; a passage with more persons is skipped."""
 
     def __post_init__(self) -> None:
         if self.days < 0:
@@ -49,21 +49,21 @@ class PairSettings:
 
 @dataclass(frozen=True, slots=True)
 class PairQuestion:
-    """A question, where it comes from, and which simple baselines answer it."""
+    """A question, its two articles, and the baselines that answer it."""
 
     example: Example
     asked_by: str
-    """Id of the article whose lead sentence is the query."""
+    """The id of the article whose lead sentence is the query."""
     passage: str
-    """Id of the article that is the document."""
+    """The id of the article that is the document."""
     solved: tuple[bool, ...]
-    """For each of BASELINES whether it gives the answer."""
+    """For each of BASELINES, whether it gives the answer."""
 
 
 def questions(
     articles: Iterable[Article], rarity: Rarity, settings: PairSettings, tag: Tagger | None = None
 ) -> Iterator[PairQuestion]:
-    """Every question of these articles, which come in order of date; only those of 2·days are held at a time."""
+    """Yield every question of articles in order of date; only those of 2·days are in memory at a time."""
     for asker, passages in neighbours(articles, rarity, settings.days, settings.similarity, tag):
         lead = _lead(asker)
         if lead is None:
@@ -74,25 +74,25 @@ def questions(
                 question = _question(asker, lead, person, mention, passage, rarity, settings)
                 if question:
                     yield question
-                    break  # the passage most like it that has an answer
+                    break  # the most similar passage with an answer
 
 
-def in_order(articles: Iterable[Article]) -> list[Article]:
-    """All the articles by date, as `questions` needs them; one without a date comes first, to be complained of."""
+def by_date(articles: Iterable[Article]) -> list[Article]:
+    """Sort the articles by date, for `questions`; one without a date comes first, so that it soon raises an error."""
     return sorted(articles, key=lambda article: (article.date.toordinal() if article.date else 0, article.id))
 
 
-def _lead(known: Known) -> int | None:
-    """The number of the first whole sentence; headlines and datelines before it are passed over."""
-    for number, words in enumerate(known.article.sentences[:_LEAD]):
+def _lead(indexed: IndexedArticle) -> int | None:
+    """The number of the first complete sentence, after headlines and datelines; None if there is none."""
+    for number, words in enumerate(indexed.article.sentences[:_LEAD]):
         whole = len(words) >= _SHORTEST_QUESTION and {".", "!", "?"} & set(words[-2:])
         if whole and PLACEHOLDER not in mark_blank(words):
             return number
     return None
 
 
-def _usable(asker: Known, passage: Known, settings: PairSettings) -> bool:
-    """Whether the passage is about the same, and no copy."""
+def _usable(asker: IndexedArticle, passage: IndexedArticle, settings: PairSettings) -> bool:
+    """Whether the passage is about the same event, and not a copy."""
     return (
         len(asker.names & passage.names) >= settings.entities
         and asker.article.words != passage.article.words
@@ -100,20 +100,26 @@ def _usable(asker: Known, passage: Known, settings: PairSettings) -> bool:
     )
 
 
-def _persons_once(known: Known, lead: int) -> list[tuple[Entity, Mention]]:
-    """The persons that the lead sentence names once, with that mention; named twice, the blank would be told."""
-    found = []
-    for entity in known.entities:
+def _persons_once(indexed: IndexedArticle, lead: int) -> list[tuple[Entity, Mention]]:
+    """The persons with exactly one mention in the lead, with that mention; a second one would reveal the answer."""
+    persons = []
+    for entity in indexed.entities:
         here = [mention for mention in entity.mentions if mention.sentence == lead]
         if entity.person and len(here) == 1:
-            found.append((entity, here[0]))
-    return found
+            persons.append((entity, here[0]))
+    return persons
 
 
 def _question(
-    asker: Known, lead: int, person: Entity, mention: Mention, passage: Known, rarity: Rarity, settings: PairSettings
+    asker: IndexedArticle,
+    lead: int,
+    person: Entity,
+    mention: Mention,
+    passage: IndexedArticle,
+    rarity: Rarity,
+    settings: PairSettings,
 ) -> PairQuestion | None:
-    """The question about this person that the passage answers, if it can be asked."""
+    """Make the question about this person with this passage; None if the conditions are not met."""
     sentence = asker.article.sentences[lead]
     query = (*sentence[: mention.start], PLACEHOLDER, *sentence[mention.end :])
     if shared(shingles(sentence), passage.shingles) > settings.overlap:
@@ -136,24 +142,24 @@ def _question(
     return PairQuestion(example, asker.article.id, passage.article.id, answers)
 
 
-def _place(known: Known, lead: int, mention: Mention) -> int:
-    """Which of the lead's persons it is: one article may ask about several."""
-    starts = sorted(other.start for entity in known.entities for other in entity.mentions if other.sentence == lead)
+def _place(indexed: IndexedArticle, lead: int, mention: Mention) -> int:
+    """The position of the mention among those of the lead, for the id: one lead may give several questions."""
+    starts = sorted(other.start for entity in indexed.entities for other in entity.mentions if other.sentence == lead)
     return starts.index(mention.start) + 1
 
 
-def _choices(person: Entity, others: Sequence[Entity], passage: Known) -> list[Choice]:
-    """The passage's persons in the order of their names, without those that the question itself names."""
-    found: dict[Words, Choice] = {}
+def _choices(person: Entity, others: Sequence[Entity], passage: IndexedArticle) -> list[Choice]:
+    """The passage's persons in the order of their names, without those in the question itself."""
+    choices: dict[Words, Choice] = {}
     for entity in passage.entities:
         named = any(compatible(entity.name, other.name) for other in others)
         if entity.person and (compatible(entity.name, person.name) or not named):
-            found.setdefault(entity.name, Choice(entity.name, _starts(passage, entity)))
-    return sorted(found.values(), key=lambda choice: choice.words)
+            choices.setdefault(entity.name, Choice(entity.name, _starts(passage, entity)))
+    return sorted(choices.values(), key=lambda choice: choice.words)
 
 
-def _starts(passage: Known, entity: Entity) -> tuple[tuple[int, int], ...]:
-    """Where its mentions begin and end, counted from the document's first word."""
+def _starts(passage: IndexedArticle, entity: Entity) -> tuple[tuple[int, int], ...]:
+    """Start and end of the entity's mentions, counted from the document's first word."""
     before = [0]
     for sentence in passage.article.sentences:
         before.append(before[-1] + len(sentence))

@@ -1,4 +1,4 @@
-"""Passages of a book, and the questions of the Children's Book Test (Hill et al. 2016) that they give."""
+"""The passages of a book, and their questions by the Children's Book Test (Hill et al. 2016)."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -6,31 +6,31 @@ from dataclasses import dataclass
 from itertools import chain
 from random import Random
 
-from gareader.building.kinds import FILLED_FROM, RARE, Words
-from gareader.errors import ConfigError, did_you_mean
-from gareader.examples import PLACEHOLDER
-from gareader.text import mark_blank
+from gareader.building.kinds import FILLED_FROM, RARE
+from gareader.core.errors import ConfigError, did_you_mean
+from gareader.data.examples import PLACEHOLDER, Words
+from gareader.data.text import mark_blank
 
 _MARKED = 0.55
-"""Share of the rare nouns that count as entities among the wrong answers, drawn anew for every question."""
+"""The share of the rare nouns that count as entities among the wrong answers, drawn for every question."""
 
 
 @dataclass(frozen=True)
 class PassageConfig:
-    """What becomes a question; the defaults are the corpus's."""
+    """Settings of the questions; the defaults are the corpus's."""
 
     kind: str = "NE"
-    """What is asked for: NE (names), CN (common nouns), V (verbs) or P (prepositions)."""
+    """The kind of the answers: NE (names), CN (common nouns), V (verbs) or P (prepositions)."""
     sentences: int = 20
-    """Sentences of the document; the next one is the query."""
+    """The number of sentences of the document; the next one is the query."""
     stride: int = 1
-    """Sentences from the beginning of one passage to that of the next."""
+    """The number of sentences from the beginning of one passage to that of the next."""
     candidates: int = 10
-    """Possible answers of each question."""
+    """The number of candidates of each question."""
     most: int | None = None
-    """Questions from one passage at most, drawn by the seed; as many as it gives if not set."""
+    """The most questions of one passage, drawn by the seed; None for no limit."""
     seed: int = 1
-    """Draws candidates and questions."""
+    """Seed of the draws of candidates and questions."""
 
     def __post_init__(self) -> None:
         if self.kind not in FILLED_FROM:
@@ -42,14 +42,14 @@ class PassageConfig:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question and where its passage begins in the book."""
+    """One question, and the first sentence of its passage in the book."""
 
     start: int
     query: Words
     """With PLACEHOLDER for the answer."""
     answer: str
     candidates: Words
-    """In the alphabet's order."""
+    """In alphabetical order."""
 
 
 def questions(
@@ -59,7 +59,7 @@ def questions(
     config: PassageConfig,
     dropped: frozenset[int],
 ) -> Iterator[Question]:
-    """The questions of a book, passage by passage; those that begin at a dropped sentence are passed over."""
+    """Yield the questions of a book, passage by passage, but for passages that begin at a dropped sentence."""
     draw = Random(f"{config.seed} {title}")  # noqa: S311
     window = _Window(sentences, kinds, config)
     for start in range(0, len(sentences) - config.sentences, config.stride):
@@ -67,12 +67,12 @@ def questions(
         if start in dropped:
             continue
         last = start + config.sentences
-        found = list(window.answers(sentences[last], kinds[last]))
-        if found and PLACEHOLDER in mark_blank(sentences[last]):  # it has a blank of its own
+        places = list(window.answers(sentences[last], kinds[last]))
+        if places and PLACEHOLDER in mark_blank(sentences[last]):  # the sentence itself has a blank
             continue
-        if config.most is not None and len(found) > config.most:
-            found = sorted(draw.sample(found, config.most))
-        for place in found:
+        if config.most is not None and len(places) > config.most:
+            places = sorted(draw.sample(places, config.most))
+        for place in places:
             answer = sentences[last][place]
             if others := window.others(answer, draw):
                 query = (*sentences[last][:place], PLACEHOLDER, *sentences[last][place + 1 :])
@@ -80,18 +80,18 @@ def questions(
 
 
 class _Window:
-    """The words of the document and its words of each kind, counted while it moves through the book."""
+    """The counts of the document's words, in all and by kind, while it moves through the book."""
 
     def __init__(self, sentences: Sequence[Words], kinds: Sequence[Sequence[str]], config: PassageConfig) -> None:
         self._sentences, self._kinds, self._config = sentences, kinds, config
-        self._asked = frozenset(["NE", RARE] if config.kind == "NE" else [config.kind])
+        self._answer_kinds = frozenset(["NE", RARE] if config.kind == "NE" else [config.kind])
         self._from = self._to = 0
         self._words: Counter[str] = Counter()
         self._of_kind: dict[str, Counter[str]] = {kind: Counter() for kind in (*FILLED_FROM, RARE)}
 
     def move(self, start: int) -> None:
-        """To the document that begins at this sentence."""
-        if start >= self._to:  # nothing in common
+        """Move to the document that begins at this sentence."""
+        if start >= self._to:  # no sentence in common
             self._words.clear()
             for counter in self._of_kind.values():
                 counter.clear()
@@ -110,13 +110,13 @@ class _Window:
                     del counter[word]
 
     def answers(self, words: Words, kinds: Sequence[str]) -> Iterator[int]:
-        """Where the sentence has words of the kind that the document has too; a word that stands twice, twice."""
+        """Yield the places of the sentence's words of the answer kind that are in the document too."""
         for place, (word, kind) in enumerate(zip(words, kinds, strict=True)):
-            if kind in self._asked and word in self._words:
+            if kind in self._answer_kinds and word in self._words:
                 yield place
 
     def others(self, answer: str, draw: Random) -> list[str]:
-        """Wrong answers from the document, of the kind while it has them; nothing if there are too few."""
+        """Draw wrong answers from the document, of the answer kind if possible; empty if there are too few words."""
         wanted = self._config.candidates - 1
         own = sorted(self._of_kind[self._config.kind].keys() - {answer})
         if self._config.kind == "NE":

@@ -1,4 +1,4 @@
-"""NLTK's averaged perceptron tagger, its weights as they are and its features as table rows: the same tags, sooner."""
+"""NLTK's averaged perceptron tagger, with its weights, and its features as table rows: the same tags, but faster."""
 
 from collections.abc import Callable, Sequence
 from itertools import chain
@@ -6,19 +6,19 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from gareader.errors import BuildError
+from gareader.core.errors import BuildError
 
 _AROUND = {-2: ("i-2 word",), -1: ("i-1 word", "i-1 suffix"), 1: ("i+1 word", "i+1 suffix"), 2: ("i+2 word",)}
-"""The features that a neighbour gives, by its distance."""
+"""The features of a neighbouring word, by its distance."""
 _STARTS, _ENDS = ["-START-", "-START2-"], ["-END-", "-END2-"]
-_SCALE = 1000  # the weights are written with three decimals: as whole numbers their sums are exact
+_SCALE = 1000  # the weights have three decimals: scaled to integers, their sums are exact
 
 
 class Perceptron:
-    """Tags from left to right, each by the largest sum of weights."""
+    """Tags words from left to right; each gets the tag with the largest sum of weights."""
 
     def __init__(self, weights: dict[str, dict[str, float]], certain: dict[str, str], tags: Sequence[str]) -> None:
-        self.tags = sorted(tags, reverse=True)  # of equal sums the last in the alphabet wins
+        self.tags = sorted(tags, reverse=True)  # of ties the last tag in alphabetical order wins
         self._number = {tag: number for number, tag in enumerate(self.tags)}
         self._weights = weights
         self._certain = {word: self._number[tag] for word, tag in certain.items()}
@@ -51,7 +51,7 @@ class Perceptron:
 
     @classmethod
     def load(cls) -> "Perceptron":
-        """The English tagger, wherever NLTK finds its data."""
+        """Load the English tagger from NLTK's data."""
         from nltk.tag.perceptron import PerceptronTagger
 
         try:
@@ -64,14 +64,14 @@ class Perceptron:
         return cls(tagger.model.weights, tagger.tagdict, sorted(tagger.classes))
 
     def tag(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
-        """A Penn Treebank tag for every word of every sentence."""
+        """Return a Penn Treebank tag for every word of every sentence."""
         fixed = self._fixed(sentences)
         history, after, certain, tags = self._history, self._after.get, self._certain.get, self.tags
         start = 0
         result = []
         for words in sentences:
             before, before2 = len(tags) + 1, len(tags)  # -START-, and -START2- further left
-            found = []
+            chosen = []
             for place, word in enumerate(words, start):
                 best = certain(word)
                 if best is None:
@@ -79,14 +79,14 @@ class Perceptron:
                     if (more := after((before, _normal(word)))) is not None:
                         scores += more
                     best = int(scores.argmax())
-                found.append(tags[best])
+                chosen.append(tags[best])
                 before, before2 = best, before
             start += len(words)
-            result.append(found)
+            result.append(chosen)
         return result
 
     def _fixed(self, sentences: Sequence[Sequence[str]]) -> NDArray[np.int32]:
-        """For each word the sums that do not depend on other tags."""
+        """(words, T): the sums of the features that do not depend on other tags."""
         padded = [[*_STARTS, *map(_normal, words), *_ENDS] for words in sentences]
         total = self._own.of(list(chain.from_iterable(sentences)))
         for distance, rows in self._beside.items():
@@ -95,7 +95,7 @@ class Perceptron:
         return total
 
     def _histories(self) -> NDArray[np.int32]:
-        """(T + 2, T + 2, T): the weights of each pair of tags before, -START2- and -START- the last two."""
+        """(T + 2, T + 2, T): the weights of each pair of previous tags; -START2- and -START- are the last two."""
         names = [*self.tags, "-START2-", "-START-"]
         single = np.stack([self._row(f"i-1 tag {name}") for name in names])
         double = np.stack([self._row(f"i-2 tag {name}") for name in names])
@@ -103,7 +103,7 @@ class Perceptron:
         return both + single[:, None] + double[None, :] + self._row("bias")
 
     def _row(self, *features: str) -> NDArray[np.int32]:
-        """The summed weights of these features, one number a tag."""
+        """(T,): the sum of the weights of these features for each tag."""
         row = np.zeros(len(self.tags), dtype=np.int32)
         for feature in features:
             for tag, weight in self._weights.get(feature, {}).items():
@@ -112,7 +112,7 @@ class Perceptron:
 
 
 class _Rows:
-    """A table that grows by a row for each new word."""
+    """A table of rows by word, which grows with each new word."""
 
     def __init__(self, make: Callable[..., NDArray[np.int32]]) -> None:
         self._make = make
@@ -120,7 +120,7 @@ class _Rows:
         self._table = make("x")[None]
 
     def of(self, words: list[str]) -> NDArray[np.int32]:
-        """A row for each word, in a new array."""
+        """Return a new array with a row for each word."""
         for word in words:
             if word not in self._numbers:
                 number = self._numbers[word] = len(self._numbers)
@@ -131,7 +131,7 @@ class _Rows:
 
 
 def _normal(word: str) -> str:
-    """The word as neighbours see it."""
+    """The word as a feature of its neighbours."""
     if "-" in word and word[0] != "-":
         return "!HYPHEN"
     if word.isdigit() and len(word) == 4:

@@ -1,11 +1,10 @@
-"""Raw news text to sentences of words."""
+"""The tokenised sentences of raw news text."""
 
 import re
 from collections.abc import Iterator
 
-from gareader.text import tokenise
-
-Words = tuple[str, ...]
+from gareader.data.examples import Words
+from gareader.data.text import tokenise
 
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n")
 _ENDS = frozenset([".", "!", "?"])
@@ -15,38 +14,38 @@ _SHORT = frozenset(
     Tenn Conn Wis Ala Ariz Ark Colo Del Ga Ind Kan Ky La Md Miss Mont Neb Nev Okla Ore Pa Tex Vt Wash Wyo No Nos Ft Ave
     Blvd Rd""".split()
 )
-"""Short forms that the tokenizer parts from their period, since some of them are words too: mended before a capital."""
+"""Abbreviations that the tokenizer separates from their period, since some are words too; joined before a capital."""
 
 
-def sentences(text: str) -> tuple[Words, ...]:
-    """The sentences of a text in the Treebank's words; a blank line ends one too, as after a headline."""
+def news_sentences(text: str) -> tuple[Words, ...]:
+    """Split a text into sentences of Treebank tokens; a blank line ends a sentence too, as after a headline."""
     return tuple(
         sentence
         for paragraph in _PARAGRAPH.split(text.replace("\r\n", "\n"))
-        for sentence in _split(_mended(tokenise(paragraph)))
+        for sentence in _split(_with_abbreviations(tokenise(paragraph)))
     )
 
 
-def _mended(words: Words) -> list[str]:
-    """Rep . Lewis as Rep. Lewis, Jan . 5 as Jan. 5; a period that ends the paragraph stays."""
-    mended: list[str] = []
+def _with_abbreviations(words: Words) -> list[str]:
+    """Join abbreviations with their periods: Rep . Lewis, Jan . 5; a period at the end of the paragraph stays."""
+    joined: list[str] = []
     for place, word in enumerate(words):
         after = words[place + 1 : place + 2]
         if (
             word == "."
-            and mended
-            and mended[-1] in _SHORT
+            and joined
+            and joined[-1] in _SHORT
             and after
             and (after[0][0].isupper() or after[0][0].isdigit())
         ):
-            mended[-1] += word
+            joined[-1] += word
         else:
-            mended.append(word)
-    return mended
+            joined.append(word)
+    return joined
 
 
 def _split(words: list[str]) -> Iterator[Words]:
-    """Cut after a period, exclamation or question mark and the quotation marks and brackets that close on it."""
+    """Cut after a period, exclamation or question mark and the closing quotation marks and brackets after it."""
     start = place = 0
     while place < len(words):
         ends = words[place] in _ENDS

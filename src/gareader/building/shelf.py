@@ -1,4 +1,4 @@
-"""Books in files: raw text, a book each, or tokenised text, a sentence a line and `_BOOK_TITLE_` before each book."""
+"""Book files: one book as raw text, or tokenised books with a sentence per line and `_BOOK_TITLE_` before each."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,51 +6,50 @@ from dataclasses import dataclass, replace
 from itertools import chain, count
 from pathlib import Path
 
-from gareader.building.kinds import Words
-from gareader.corpora import read, recognise
-from gareader.corpora.files import Report, stem, utf8
-from gareader.errors import CorpusError
-from gareader.examples import PLACEHOLDER
-from gareader.files import DAMAGE, Content, check_no_pipe, damaged, opened
-from gareader.text import words
+from gareader.core.errors import CorpusError
+from gareader.core.files import DAMAGE, Content, check_no_pipe, damaged, opened
+from gareader.data.corpora import read, recognise
+from gareader.data.corpora.files import Report, raise_error, stem, utf8
+from gareader.data.examples import PLACEHOLDER, Words
+from gareader.data.text import words
 
 TITLE = "_BOOK_TITLE_"
-"""How a line begins that names the next book of a tokenised file."""
+"""The beginning of a line with the title of the next book in a tokenised file."""
 
 _LONGEST_BOOK = 50_000_000
 _LONGEST_LINE = 1_000_000
 _ENGLISH = frozenset("the and of to a in that he was it his her with as had for you she not but".split())
 _ENGLISH_SHARE = 0.08
-"""Of English text these are about a quarter of all words; of other languages next to none."""
+"""The least share of these words; in English they are about a quarter, in other languages nearly none."""
 _MULTIBYTE = re.compile(rb"[\xc3\xe2][\x80-\xbf]")
-_UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")  # no signs in Windows' Latin alphabet
+_UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")  # not defined in cp1252
 
 
 @dataclass(frozen=True)
 class Book:
-    """A book as it lies in its file."""
+    """The text of a book, and its place."""
 
     title: str
     text: str
     tokenised: bool
     path: Path
     line: int | None = None
-    """Where it begins in a file of several."""
+    """Its first line in a file of several books."""
 
     def sentences(self) -> list[Words]:
-        """Its sentences as Treebank tokens; an error if it is no English story."""
+        """The sentences of the story as Treebank tokens; raise CorpusError if it is not in English."""
         if self.tokenised:
-            found = [split for row in self.text.split("\n") if (split := words(row))]
+            sentences = [split for row in self.text.split("\n") if (split := words(row))]
         else:
             from gareader.building.gutenberg import body
-            from gareader.building.treebank import sentences
+            from gareader.building.treebank import book_sentences
 
-            found = list(sentences(body(self.text)))
-        tokens = sum(map(len, found))
-        english = sum(word.lower() in _ENGLISH for sentence in found for word in sentence)
+            sentences = list(book_sentences(body(self.text)))
+        tokens = sum(map(len, sentences))
+        english = sum(word.lower() in _ENGLISH for sentence in sentences for word in sentence)
         if tokens and english < _ENGLISH_SHARE * tokens:
             raise self.bad("this does not look like English; the rules for sentences, names and times are English ones")
-        return found
+        return sentences
 
     def bad(self, problem: str) -> CorpusError:
         """The error for this book."""
@@ -58,7 +57,7 @@ class Book:
 
 
 def books(paths: Sequence[Path], report: Report) -> Iterator[Book]:
-    """The books one by one; a bad file or book is reported, and reading goes on at the next."""
+    """Stream the books; report a bad file or book and continue with the next."""
     titles: set[str] = set()
     for path in paths:
         try:
@@ -73,21 +72,17 @@ def books(paths: Sequence[Path], report: Report) -> Iterator[Book]:
 
 
 def texts(path: Path) -> Iterator[Sequence[str]]:
-    """The words of a file's texts: of a question file its documents with their queries, otherwise of its books."""
+    """Yield the words of each text of a file: documents with their queries of a question file, else its books."""
     try:
         kind = recognise(path)
     except CorpusError:
-        for book in books([path], _raise):
+        for book in books([path], raise_error):
             yield [word for sentence in book.sentences() for word in sentence]
         return
     for example in read(path, format=kind):
         blank = example.query.index(PLACEHOLDER)
         answer = () if example.answer is None else example.candidates[example.answer]
         yield (*example.document, *example.query[:blank], *answer, *example.query[blank + 1 :])
-
-
-def _raise(error: CorpusError) -> None:
-    raise error
 
 
 def _in_file(path: Path, report: Report) -> Iterator[Book]:
@@ -138,7 +133,7 @@ def _title(line: bytes, number: int) -> str:
 
 
 def _decoded(data: bytes, path: Path) -> str:
-    """Raw text: UTF-8, or the Latin alphabet of older files if nothing in it is UTF-8."""
+    """Decode raw text: UTF-8, or cp1252 for older files without any UTF-8."""
     if len(data) > _LONGEST_BOOK:
         raise _too_long(path)
     if not data.strip():

@@ -1,18 +1,20 @@
-"""Raw English text to tokenised sentences, as Stanford CoreNLP of 2015 made them for the Children's Book Test.
+"""The tokenised sentences of raw English text, as Stanford CoreNLP of 2015 made them for the Children's Book Test.
 
-CoreNLP's lexer takes the longest match of all its rules; here the alternatives stand in an order that makes the first
-match the longest. Its quirks are kept, because the corpus has them. The most frequent one: the direction of a single
-quotation mark depends on the two characters behind it alone, so that 'Well opens and 'I does not; the mark before 'I
-then closes the sentence before it.
+CoreNLP's lexer takes the longest match of all its rules; here the alternatives are in an order in which the first match
+is the longest. Its quirks are kept, because the corpus has them. The most frequent one: the direction of a single
+quotation mark depends only on the two characters after it, so that 'Well opens a quotation and 'I does not; the mark
+before 'I then belongs to the sentence before it.
 """
 
 import re
 from collections.abc import Iterator
 from unicodedata import normalize
 
-_FAMILIAR = str.maketrans(
+from gareader.data.examples import Words
+
+_PLAIN = str.maketrans(
     {
-        **dict.fromkeys("‘’‚‛ʼ´", "'"),  # the corpus was made from plain files, so that directions were guessed
+        **dict.fromkeys("‘’‚‛ʼ´", "'"),  # the corpus was made from plain files, without directions
         **dict.fromkeys("“”„‟«»", '"'),
         **dict.fromkeys("—―–‒", "--"),
         "…": "...",
@@ -25,25 +27,25 @@ _FAMILIAR = str.maketrans(
     }
 )
 _ITALICS = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])")
-"""Underscores that stand for a change of type; the corpus has none."""
+"""Underscores around italics; the corpus has none."""
 
 _BEFORE_SMALL = """jan feb mar apr jun jul aug sept? oct nov dec mon tues? wed thu(?:rs)? fri ala ariz (?-i:A)z
     (?-i:A)rk calif colo conn ct dak (?-i:D)el fla ga (?-i:I)ll ind kans? ky (?-i:L)a (?-i:M)ass md mich minn (?-i:M)iss
     mo mont neb nev okla (?-i:O)re (?-i:P)a penn tenn (?-i:T)ex va vt (?-i:W)ash wisc? wyo inc cos? corp pp?t[ye]s? ltd
     plc rt bancorp bhd assn univ intl sys tel est ext sq jr bros ed\\.d ph\\.d esq etc al seq bldg"""
-"""Abbreviations that a small letter follows; before a capital or a wide space they end the sentence as well."""
+"""Abbreviations that are followed by a small letter; before a capital or a wide space they end the sentence too."""
 
 _BEFORE_CAPITAL = """mrs? ms (?-i:M)iss drs? profs? sens? reps? attys? lt col gen messrs govs? adm rev maj sgt cpl pvt
     capt ste? ave pres lieut rt hon brig co?mdr pfc spc supts? det mt ft adj adv asst assoc ens insp mlle mme msgr sfc
     sr vs alex wm jos cie cf treas ph invt elec natl m[ft]g dept blvd rd [A-Z](?:\\.[A-Z]){0,9}+"""
-"""Abbreviations that a capital follows, initials among them; they end no sentence, but for `_SENTENCE_STARTS`."""
+"""Abbreviations and initials that are followed by a capital; they end a sentence only before `_SENTENCE_STARTS`."""
 
 _BEFORE_DIGIT = "ca figs? prop nos? sect?s? arts? paras? bldg pp op approx (?-i:P)t rs"
 
 _SENTENCE_STARTS = """About According Additionally After An A As At But Did During Earlier He Her Here How However If In
     It Last Many More Mr\\. Ms\\. Now Once One Other Our She Since So Some Such That The Their Then There These They
     This We When While What Who Why Yet You"""
-"""Behind initials, these words begin a sentence."""
+"""After initials, these words begin a sentence."""
 
 
 def _any(words: str) -> str:
@@ -57,7 +59,7 @@ _HYPHENATED = r"(?:-(?:[dDoOlL]'(?=\w\w))?\w++)"
 _STARTS = "|".join(f"{word[0]}(?i:{word[1:]})" for word in _SENTENCE_STARTS.split())
 _A_SENTENCE = rf"(?=\s++(?:{_STARTS})[\s?!])"
 _WIDE_OR_CAPITAL = r"(?=\n|\s[\sA-Z]|\s*\Z)"
-"""Lines ended with two characters, so that the end of a line was a wide space."""
+"""In the sources lines ended with two characters, so that the end of a line was a wide space."""
 
 _TOKEN = re.compile(
     rf"""(?x)
@@ -107,14 +109,14 @@ _TOKEN = re.compile(
 _OPENING = {'"': "``", "''": "``", "(": "-LRB-", "[": "-LSB-", "{": "-LCB-"}
 _CLOSING = {'"': "''", ")": "-RRB-", "]": "-RSB-", "}": "-RCB-"}
 _ONLY = {"single": "`", "last": "'", "dots": "...", "dash": "--"}
-"""Groups that come out as one token whatever they matched."""
+"""The tokens of groups that always give the same token."""
 
 
-def sentences(text: str) -> Iterator[tuple[str, ...]]:
-    """The sentences of raw text, each as Treebank tokens; a line's end is a space like any other."""
+def book_sentences(text: str) -> Iterator[Words]:
+    """Split raw text into sentences of Treebank tokens; the end of a line is a space like any other."""
     sentence: list[str] = []
     ended = False
-    for match in _TOKEN.finditer(_familiar(text)):
+    for match in _TOKEN.finditer(_plain(text)):
         kind, token = match.lastgroup, match[match.lastindex or 0]
         if ended and kind != "close" and kind != "last":  # closing marks belong to the sentence before
             yield tuple(sentence)
@@ -138,10 +140,10 @@ def sentences(text: str) -> Iterator[tuple[str, ...]]:
         yield tuple(sentence)
 
 
-def _familiar(text: str) -> str:
-    """The text in the signs of a plain text file."""
+def _plain(text: str) -> str:
+    """The text in the characters of a plain text file."""
     if not text.isascii():
-        text = normalize("NFC", text).translate(_FAMILIAR)
+        text = normalize("NFC", text).translate(_PLAIN)
     if "_" in text:
         text = _ITALICS.sub("", text)
     return text.replace("\r\n", "\n")

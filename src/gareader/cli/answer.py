@@ -2,33 +2,41 @@
 
 import json
 from collections.abc import Iterator
+from importlib.resources import as_file
+from importlib.resources import files as resources
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 from rich.console import Console
 from rich.text import Text
 
-from gareader.cli.app import Json, Modules, Skipped, app, import_modules
-from gareader.errors import CorpusError, ForeignLineError, GareaderError, QuestionError
-from gareader.examples import Example, Prediction
-from gareader.pretrained import DEFAULT
+from gareader.cli.app import Json, ModelName, Modules, Skipped, import_modules, model_folder
+from gareader.core.errors import CorpusError, ForeignLineError, GareaderError, QuestionError
+from gareader.core.files import DAMAGE, STDIN, damaged, opened
+from gareader.data import corpora
+from gareader.data.corpora import files, jsonl
+from gareader.data.examples import Example, Prediction
+from gareader.data.text import question
+from gareader.trained.models import DEFAULT
+
+if TYPE_CHECKING:
+    from gareader.trained.predictor import Answering
 
 FOR_EXAMPLE = "for example: --candidates 'Tom|Mary Ann'"
 
 SHADES = (0.1, "bold black on bright_yellow"), (0.03, "black on yellow"), (0.01, "yellow")
-"""How a word is shown that has so much of the attention."""
+"""Styles of words, by the least share of the attention."""
 
 
-@app.command
 def answer(
     *,
     document: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     query: str | None = None,
     candidates: str | None = None,
     batch: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
-    reader: str = DEFAULT,
+    model: ModelName = DEFAULT,
     top: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
     modules: Modules = (),
     as_json: Json = False,
@@ -51,33 +59,33 @@ def answer(
     batch
         Instead of one question: a file of JSON lines with document, query and, if you like, candidates; - for
         standard input, where each question is answered as it comes.
-    reader
-        A reader in the box (see `gareader readers`), or the folder of a trained one.
     top
         Show only so many candidates.
     """
-    import_modules(modules)
-    from gareader.predictor import load
-
     one = document is not None and query is not None and batch is None
     many = batch is not None and document is query is candidates is None
     if not one and not many:
         raise GareaderError("give --document and --query, or --batch and neither of them; - reads standard input")
-    found = load(reader)
+    folder = model_folder(model)
+    if batch is None:
+        example = example_of(str(document), str(query), candidates)
+    elif not (path := source(batch)).is_fifo() and path != STDIN:  # a pipe can be read only once
+        files.beginning(path)  # raises an error for a file that cannot be read at all
+    import_modules(modules)
+    from gareader.trained.predictor import load  # it imports torch
+
     if batch is not None:
-        answer_batch(found, batch, top)
+        answer_batch(load(folder), batch, top)
         return
-    prediction = found.answer_example(asked(str(document), str(query), candidates))
+    prediction = load(folder).answer_example(example)
     if as_json:
         print(json.dumps(record(prediction, top), ensure_ascii=False))
     else:
         print_ranking(prediction, top)
 
 
-def asked(document: str, query: str, candidates: str | None) -> Example:
-    """The question of the command line."""
-    from gareader.predictor import question
-
+def example_of(document: str, query: str, candidates: str | None) -> Example:
+    """Make the question of --document, --query and --candidates."""
     choices = None if candidates is None else [choice for choice in candidates.split("|") if choice.strip()]
     if choices is not None and len(choices) < 2:
         count = f"{len(choices) or 'no'} candidate answer"
@@ -88,14 +96,14 @@ def asked(document: str, query: str, candidates: str | None) -> Example:
         raise QuestionError(f"{error}, {FOR_EXAMPLE}") from None
 
 
-def answer_batch(reader: Any, name: str, top: int | None = None) -> None:
-    """JSON lines in, JSON lines out; a bad line is told by its number, and the others are answered."""
+def answer_batch(model: "Answering", name: str, top: int | None = None) -> None:
+    """Read and write JSON lines; the number of a bad line goes to stderr, and the others are answered."""
     skipped = SkippedQuestions()
     questions = batch_questions(source(name), skipped)
     if name == "-":
-        predictions = (reader.predict([question])[0] for question in questions)
+        predictions: Iterator[Prediction] = (model.predict([question])[0] for question in questions)
     else:
-        predictions = reader.answer_many(questions)
+        predictions = model.answer_many(questions)
     for prediction in predictions:
         print(json.dumps(record(prediction, top), ensure_ascii=False), flush=True)
     if count := skipped.count:
@@ -103,11 +111,7 @@ def answer_batch(reader: Any, name: str, top: int | None = None) -> None:
 
 
 def batch_questions(path: Path, skipped: Skipped) -> Iterator[Example]:
-    """The questions of the lines, up to damage; their candidates proposed where none are given."""
-    from gareader.corpora import files, jsonl
-
-    if path != source("-") and not path.is_fifo():  # a pipe can be read only once
-        files.beginning(path)  # complains at once about a file that cannot be read at all
+    """Yield the questions of the lines up to damage of the file; candidates are proposed if a line has none."""
     try:
         yield from jsonl.read(path, skipped, propose=True)
     except CorpusError as damage:
@@ -115,34 +119,30 @@ def batch_questions(path: Path, skipped: Skipped) -> Iterator[Example]:
 
 
 class SkippedQuestions(Skipped):
-    """Bad lines passed over, unless the first is no JSON object: then the file is of another kind."""
+    """Skips bad lines, unless the first line is no JSON object: then the file has another format."""
 
     def __call__(self, error: CorpusError) -> None:
-        """Told, or raised."""
+        """Report the error, or raise it."""
         if error.line == 1 and isinstance(error, ForeignLineError):
-            from gareader.corpora.jsonl import SHAPE
-
-            problem = f"this is no JSON object; --batch takes {SHAPE}, id and answer if you like"
-            other = "for other formats type: gareader evaluate READER FILE --predictions answers.jsonl"
+            problem = f"this is no JSON object; --batch takes {jsonl.SHAPE}, id and answer if you like"
+            other = "for other formats type: gareader evaluate MODEL FILE --predictions answers.jsonl"
             raise GareaderError(f"{error.path}:1: {problem}; {other}")
         super().__call__(error)
 
 
 def source(name: str) -> Path:
     """The file of that name; - is standard input."""
-    from gareader.files import STDIN
-
     return STDIN if name == "-" else Path(name)
 
 
 def record(prediction: Prediction, top: int | None = None) -> dict[str, Any]:
-    """A prediction as programs read it, and which candidates are there only in part."""
+    """The JSON record of a prediction, with the candidates that are only in part in the document."""
     in_part = [" ".join(prediction.example.candidates[place]) for place in prediction.in_part]
     return {**prediction.record(top), "in_part": in_part}
 
 
 def print_ranking(prediction: Prediction, top: int | None = None) -> None:
-    """The candidates as a table, those that are not in the document, or only in part, marked."""
+    """Print the candidates as a table, with a note on those that are not in the document, or only in part."""
     width = max(len(candidate) for candidate, _ in prediction.ranking)
     notes = dict.fromkeys(prediction.in_part, "   only in part in the document")
     notes |= dict.fromkeys(prediction.absent, "   not in the document")
@@ -151,9 +151,7 @@ def print_ranking(prediction: Prediction, top: int | None = None) -> None:
 
 
 def read_text(path: Path) -> str:
-    """The text of a file, which may be compressed."""
-    from gareader.files import DAMAGE, damaged, opened
-
+    """Read a text file, which may be compressed."""
     with opened(path) as content:
         try:
             return content.read().decode()
@@ -163,18 +161,14 @@ def read_text(path: Path) -> str:
             raise damaged(problem, path) from None
 
 
-@app.command
 def demo() -> None:
-    """Answer the question about the bundled story, and show where the reader looked.
+    """Answer the question about the bundled story, and show where the model looked.
 
     Example: `gareader demo`
     """
-    from importlib.resources import as_file, files
+    from gareader.trained.predictor import load  # it imports torch
 
-    from gareader import corpora
-    from gareader.predictor import load
-
-    with as_file(files("gareader") / "stories" / "stories.jsonl") as stories:
+    with as_file(resources("gareader.data") / "stories" / "stories.jsonl") as stories:
         example = next(corpora.read(stories))
     prediction = load().answer_example(example)
     console = Console(highlight=False, markup=False)
@@ -187,7 +181,7 @@ def demo() -> None:
 
 
 def coloured(prediction: Prediction) -> Text:
-    """The document, its words the brighter the more of the final attention they have."""
+    """The document in colours: the more of the final attention a word has, the brighter it is."""
     text = Text()
     shares = prediction.attention.document if prediction.attention else ()
     for word, share in zip(prediction.example.document, shares, strict=True):
@@ -197,7 +191,7 @@ def coloured(prediction: Prediction) -> Text:
 
 
 def print_attention(prediction: Prediction, places: int = 8, context: int = 4) -> None:
-    """The words of the document with the largest share of the final attention, each among its neighbours."""
+    """Print the words with the largest shares of the final attention, each with its neighbours."""
     words = prediction.example.document
     shares = prediction.attention.document if prediction.attention else ()
     for place in sorted(range(len(shares)), key=lambda i: -shares[i])[:places]:

@@ -1,30 +1,59 @@
-"""What all commands share: the app, exit codes, progress, and the options they have in common."""
+"""The app with its commands, exit codes, progress, and the options and checks that commands share."""
 
 import os
 import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from cyclopts import App, CycloptsError, Parameter
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from gareader.errors import CorpusError, GareaderError
+from gareader.core.errors import CorpusError, GareaderError
+from gareader.data.examples import Example
+from gareader.trained import ensembles, models
 
 app = App(
     name="gareader",
     help="Answer cloze questions about a text with the Gated-Attention Reader (Dhingra et al., ACL 2017).",
     help_format="markdown",
-    suppress_keyboard_interrupt=False,  # main says what an interrupt means
+    suppress_keyboard_interrupt=False,  # main handles it
 )
+for command in (
+    "answer:answer",
+    "answer:demo",
+    "bench:bench",
+    "build:build",
+    "corpora:describe",
+    "corpora:prepare",
+    "evaluate:analyse",
+    "evaluate:compare",
+    "evaluate:evaluate",
+    "models:ensemble",
+    "models:models",
+    "models:pack",
+    "plot:plot",
+    "readers:readers",
+    "serve:serve",
+    "study:study",
+    "train:train",
+    "tune:tune",
+    "vectors:vectors",
+):
+    app.command(f"gareader.cli.{command}")  # its module is imported when the command runs
 
 Format = Annotated[str | None, Parameter(help="cbt, question, wdw or jsonl; recognised from the content if not given.")]
 SkipBad = Annotated[bool, Parameter(help="List bad examples on stderr and go on, instead of stopping.", negative=())]
 Json = Annotated[bool, Parameter(name="--json", help="Print JSON, one object a line.", negative=())]
-
-
+ModelName = Annotated[
+    str,
+    Parameter(
+        name=("--model", "--reader"), help="A model in the box (see `gareader models`), or the folder of a trained one."
+    ),
+]
 Modules = Annotated[
     tuple[str, ...],
     Parameter(
@@ -35,6 +64,8 @@ Modules = Annotated[
 
 def main() -> None:
     """Run the command and exit: 0 done, 1 our error, 2 usage."""
+    if all(word.startswith("-") for word in sys.argv[1:]):
+        app.resolved_commands()  # the overview has the first line of every command's docstring
     warnings.showwarning = lambda message, *details: complain(message)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # clean up, as after an error
     try:
@@ -45,7 +76,7 @@ def main() -> None:
     except GareaderError as error:
         complain(error)
         sys.exit(1)
-    except BrokenPipeError:  # the reader of our output has left, as in `gareader … | head`
+    except BrokenPipeError:  # nobody reads our output any more, as in `gareader … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:
@@ -57,15 +88,38 @@ def main() -> None:
 
 
 def import_modules(modules: Iterable[str]) -> None:
-    """Add the readers of modules that the user named."""
+    """Add the readers of these modules; call it after quick checks, because it imports torch."""
     for module in modules:
         from gareader.readers import import_readers
 
         import_readers(module)
 
 
+def model_folder(model: str) -> Path:
+    """The folder of a model, given by name or path; raise ModelError if there is none or it names a missing folder."""
+    folder = models.folder(model)
+    ensembles.files(folder)
+    return folder
+
+
+def check_corpus(corpus: str | Path) -> None:
+    """Raise CorpusError if there is no such corpus; addresses such as s3://… are not looked up."""
+    if "://" not in str(corpus) and not Path(corpus).exists():
+        raise CorpusError("there is no such file or folder; check the path", corpus)
+
+
+def read_with_answers(corpus: str, format: str | None = None) -> list[Example]:
+    """Read a corpus; raise GareaderError if no question has a known answer."""
+    from gareader.data.store import read_examples  # it imports pyarrow
+
+    examples = list(read_examples(corpus, format=format))
+    if all(example.answer is None for example in examples):
+        raise GareaderError(f"{corpus}: no question has a known answer, so there is nothing to measure")
+    return examples
+
+
 def complain(problem: object) -> None:
-    """One line on stderr."""
+    """Print one line on stderr."""
     print(f"gareader: {problem}", file=sys.stderr)
 
 
@@ -80,7 +134,7 @@ def watch(
     unit: str = "examples",
     every: int = 100,
 ) -> Iterator[T]:
-    """The same examples, counted on a terminal's stderr while they pass; `note` says more, such as the accuracy."""
+    """Yield the examples and count them on a terminal's stderr; `note` adds a text, such as the accuracy."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield from examples
@@ -97,7 +151,7 @@ def watch(
 
 
 class Skipped:
-    """Bad examples passed over: each is told on stderr, and all are counted."""
+    """Prints each skipped example on stderr, unless `quiet`, and counts them."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self.count = 0
@@ -110,7 +164,7 @@ class Skipped:
 
 
 def percent(share: float) -> str:
-    """A share for people."""
+    """A share in percent."""
     return f"{share:.1%}"
 
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,15 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import App, Parameter
 from cyclopts.validators import Number
 
-from gareader.cli.app import Json, app
+from gareader.cli.app import Json
+from gareader.core.files import opened
+from gareader.data.examples import PLACEHOLDER
 
 if TYPE_CHECKING:
     from gareader.benchmark.contenders import Size
     from gareader.benchmark.measure import Times, Work
-    from gareader.benchmark.reading import Comparison
+    from gareader.benchmark.reading import Measurement
 
 bench = App(name="bench", help="Measure speed, always side by side in one run.")
-app.command(bench)
 
 AtLeastOne = Annotated[int, Parameter(validator=Number(gte=1))]
 Repeats = Annotated[AtLeastOne, Parameter(help="How often each is run; they alternate.")]
@@ -39,11 +41,11 @@ def train(
     busy: Busy = True,
     as_json: Json = False,
 ) -> None:
-    """A training step: gareader, the same reader on torch.nn.GRU, and the machine's peak.
+    """A training step of gareader, of the same reader on torch.nn.GRU, and the machine's peak.
 
     Example: `gareader bench train --batch 2 --document 20 --repeats 1 --no-busy`
     """
-    compare("train", batch, document, hidden, repeats, busy, as_json)
+    bench_reader("train", batch, document, hidden, repeats, busy, as_json)
 
 
 @bench.command
@@ -56,22 +58,22 @@ def infer(
     busy: Busy = True,
     as_json: Json = False,
 ) -> None:
-    """Answering a batch of questions, as in `gareader evaluate`.
+    """Time to answer a batch of questions, as in `gareader evaluate`.
 
     Example: `gareader bench infer --batch 2 --document 20 --repeats 1 --no-busy`
     """
-    compare("infer", batch, document, hidden, repeats, busy, as_json)
+    bench_reader("infer", batch, document, hidden, repeats, busy, as_json)
 
 
 @bench.command
 def answer(
     *, document: Document = 430, hidden: Hidden = 128, repeats: Repeats = 15, busy: Busy = True, as_json: Json = False
 ) -> None:
-    """One question alone: how long a person waits.
+    """Time to answer one question: how long a person waits.
 
     Example: `gareader bench answer --document 20 --repeats 1 --no-busy`
     """
-    compare("answer", 1, document, hidden, repeats, busy, as_json)
+    bench_reader("answer", 1, document, hidden, repeats, busy, as_json)
 
 
 @bench.command
@@ -98,14 +100,10 @@ def serve(
     questions
         How many different ones.
     """
-    from itertools import islice
+    from gareader.data.store import read_examples  # it imports pyarrow
 
-    from gareader.benchmark.serving import bench_serve
-    from gareader.examples import PLACEHOLDER
-    from gareader.store import read_examples
-
-    source = Path(str(files("gareader") / "stories" / "stories.jsonl")) if corpus is None else corpus
-    asked = [
+    source = Path(str(files("gareader.data") / "stories" / "stories.jsonl")) if corpus is None else corpus
+    bodies = [
         {
             "document": " ".join(example.document),
             "query": " ".join("XXXXX" if word == PLACEHOLDER else word for word in example.query),
@@ -113,7 +111,9 @@ def serve(
         }
         for example in islice(read_examples(source), questions)
     ]
-    for load in bench_serve(asked, clients, time):
+    from gareader.benchmark.serving import bench_serve
+
+    for load in bench_serve(bodies, clients, time):
         if as_json:
             print(json.dumps(asdict(load)), flush=True)
             continue
@@ -126,16 +126,18 @@ def serve(
 
 @bench.command
 def prepare(corpus: Path, *, repeats: Repeats = 5, as_json: Json = False) -> None:
-    """Preparing a corpus, beside a bare loop that reads and splits the same file.
+    """Time to prepare a corpus, beside a bare loop that reads and splits the same file.
 
-    Example: `gareader bench prepare tests/data/cbt.txt`
+    Example: `gareader bench prepare tests/samples/cbt.txt`
 
     Parameters
     ----------
     corpus
         A corpus that is one file.
     """
-    from gareader.benchmark.preparing import bench_prepare
+    with opened(corpus):  # raises an error for a file that cannot be read
+        pass
+    from gareader.benchmark.preparing import bench_prepare  # it imports torch
 
     result = bench_prepare(corpus, repeats)
     if as_json:
@@ -149,21 +151,21 @@ def prepare(corpus: Path, *, repeats: Repeats = 5, as_json: Json = False) -> Non
     print(f"{'peak memory':<24} {result.peak_memory_mb:8.0f} MB a process")
 
 
-def compare(work: str, batch: int, document: int, hidden: int, repeats: int, busy: bool, as_json: bool) -> None:
-    """Measure one of the works at some size, and print."""
-    from gareader.benchmark.contenders import Size
+def bench_reader(work: str, batch: int, document: int, hidden: int, repeats: int, busy: bool, as_json: bool) -> None:
+    """Measure training, inference or answering at some size, and print."""
+    from gareader.benchmark.contenders import Size  # it imports torch
     from gareader.benchmark.reading import WORKS
 
     size = Size(batch=batch, document=document, hidden=hidden)
     works, operations = WORKS[work](size)
-    show_comparisons(work, size, works, operations, repeats=repeats, busy=busy, as_json=as_json)
+    show_measurements(work, size, works, operations, repeats=repeats, busy=busy, as_json=as_json)
 
 
-def show_comparisons(
+def show_measurements(
     work: str, size: "Size", works: Mapping[str, "Work"], operations: float, *, repeats: int, busy: bool, as_json: bool
 ) -> None:
-    """Measure, quietly and then beside a busy core, and print."""
-    from gareader.benchmark.reading import compare as measure
+    """Measure on a quiet machine, then beside a busy core, and print."""
+    from gareader.benchmark.reading import measure
 
     for beside in (False, True) if busy else (False,):
         result = measure(work, works, operations, repeats, busy=beside)
@@ -173,14 +175,14 @@ def show_comparisons(
             show(result)
 
 
-def record(result: "Comparison") -> dict[str, Any]:
-    """A comparison for programs."""
+def record(result: "Measurement") -> dict[str, Any]:
+    """The JSON record of a measurement."""
     ratios = {"speedup_over_nn_gru": result.speedup_over_nn_gru, "share_of_peak": result.share_of_peak}
     return {**asdict(result), **ratios}
 
 
-def show(result: "Comparison") -> None:
-    """A comparison for people."""
+def show(result: "Measurement") -> None:
+    """Print a measurement."""
     print(f"{result.work}, {'one core kept busy by another process' if result.busy else 'quiet'}")
     for name, times in result.times.items():
         print_times(name, times.seconds, f"{threads(times)}   {result.operations / times.median / 1e9:6.0f} GFLOP/s")
@@ -190,11 +192,11 @@ def show(result: "Comparison") -> None:
 
 
 def print_times(label: str, seconds: list[float], more: str = "") -> None:
-    """One line: the median and the spread."""
+    """Print one line: the median and the spread."""
     spread = f"(of {len(seconds)}: {min(seconds):.4f} to {max(seconds):.4f})"
     print(f"{label:<24} {median(seconds):8.4f} s   {spread:<30} {more}".rstrip())
 
 
 def threads(times: "Times") -> str:
-    """With how many they were taken."""
+    """The number of threads, in words."""
     return f"{times.threads} thread" + ("s" if times.threads > 1 else " ")

@@ -5,22 +5,27 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 from cyclopts.validators import Number
 from rich.console import Console
 from rich.table import Table
 
-from gareader.cli.app import Json, Skipped, T, app, percent, watch
-from gareader.distributed import ALONE, Group, joined
-from gareader.errors import BuildError
-
-if TYPE_CHECKING:
-    from gareader.building.likeness import Row
+from gareader.building.books import BookBuilder
+from gareader.building.books import build as build_books
+from gareader.building.fidelity import measure_fidelity
+from gareader.building.from_articles import NewsBuilder, Shares, build_news, build_pairs
+from gareader.building.likeness import Row
+from gareader.building.overlap import Excluded
+from gareader.building.pairs import PairSettings
+from gareader.building.passages import PassageConfig
+from gareader.building.shelf import texts
+from gareader.cli.app import Json, Skipped, T, percent, watch
+from gareader.core.distributed import ALONE, Group, joined
+from gareader.core.errors import BuildError
 
 build = App(name="build", help="Make cloze corpora from one's own text.")
-app.command(build)
 
 AtLeastOne = Parameter(validator=Number(gte=1))
 
@@ -46,7 +51,7 @@ def books(
 ) -> None:
     """Questions as the Children's Book Test has them: a passage, and the next sentence with one word missing.
 
-    Example: `gareader build books tests/data/book.txt --out corpus`
+    Example: `gareader build books tests/samples/book.txt --out corpus`
 
     Parameters
     ----------
@@ -56,7 +61,7 @@ def books(
     more
         Other books.
     out
-        The folder to write: the questions of each part, card.md and card.json.
+        The folder to write: the questions of each split, card.md and card.json.
     kind
         What is asked for: names (NE; also times and rare nouns), common nouns, verbs or prepositions.
     sentences
@@ -83,13 +88,6 @@ def books(
     workers
         Processes; as many as there are cores if not given.
     """
-    from gareader.building.books import BookBuilder
-    from gareader.building.books import build as build_books
-    from gareader.building.fidelity import compare
-    from gareader.building.overlap import Excluded
-    from gareader.building.passages import PassageConfig
-    from gareader.building.shelf import texts
-
     if out is None and check is None:
         raise BuildError("say where to write the corpus with --out FOLDER, or what to compare with, with --check FILE")
     paths = [file, *more]
@@ -108,7 +106,7 @@ def books(
                 held_out=(validation_books, test_books),
                 workers=processes,
                 group=group,
-                **_heard(group, skipped, _watched("building")),
+                **_reporting(group, skipped, _watched("building")),
             )
             if not group.first:
                 return
@@ -121,7 +119,9 @@ def books(
             print(f"{counts['words']:,} words in {seconds:,.0f} s, {speed:,.0f} a second and process")
     if check is not None:
         everyone = workers or ALONE.workers
-        measured = compare(paths, check, builder, workers=everyone, report=skipped, watch=_watched("comparing"))
+        measured = measure_fidelity(
+            paths, check, builder, workers=everyone, report=skipped, watch=_watched("comparing")
+        )
         if as_json:
             statistics = [{**asdict(row), "ratio": row.ratio, "differs": row.differs} for row in measured.statistics]
             print(json.dumps({"check": str(check), **asdict(measured), "statistics": statistics}))
@@ -151,7 +151,7 @@ def news(
 ) -> None:
     """Questions as CNN and Daily Mail have them: an article, and a summary point with one entity missing.
 
-    Example: `gareader build news tests/data/news.jsonl --out news`
+    Example: `gareader build news tests/samples/news.jsonl --out news`
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def news(
     more
         Other files.
     out
-        The folder to write: the questions of each part, card.md and card.json.
+        The folder to write: the questions of each split, card.md and card.json.
     anonymise
         Replace names by marks @entityN, permuted for each article; with --no-anonymise the words stay.
     validation
@@ -178,8 +178,6 @@ def news(
     workers
         Processes; as many as there are cores if not given.
     """
-    from gareader.building.from_articles import NewsBuilder, Shares, build_news
-
     skipped = Skipped()
     with joined() as group:
         counts = build_news(
@@ -190,10 +188,10 @@ def news(
             shares=Shares(validation, test),
             workers=workers or group.workers,
             group=group,
-            **_heard(group, skipped, lambda articles: watch(articles, "building", unit="articles")),
+            **_reporting(group, skipped, lambda articles: watch(articles, "building", unit="articles")),
         )
         if group.first:
-            _say(out, counts, skipped.count, as_json)
+            _print_counts(out, counts, skipped.count, as_json)
 
 
 @build.command
@@ -215,7 +213,7 @@ def pairs(
 ) -> None:
     """Questions as Who Did What has them: one article's first sentence asks for a person, another article answers.
 
-    Example: `gareader build pairs tests/data/dated.jsonl --out pairs`
+    Example: `gareader build pairs tests/samples/dated.jsonl --out pairs`
 
     Parameters
     ----------
@@ -224,7 +222,7 @@ def pairs(
     more
         Other files.
     out
-        The folder to write: the questions of each part, card.md and card.json.
+        The folder to write: the questions of each split, card.md and card.json.
     variant
         How many questions that simple baselines answer are thinned out: strict until no baseline is better than
         chance, relaxed until none is better than half as much again.
@@ -247,9 +245,6 @@ def pairs(
     workers
         Processes; as many as there are cores if not given.
     """
-    from gareader.building.from_articles import Shares, build_pairs
-    from gareader.building.pairs import PairSettings
-
     skipped = Skipped()
     with joined() as group:
         counts = build_pairs(
@@ -263,28 +258,28 @@ def pairs(
             tagger=tagger,
             workers=workers or group.workers,
             group=group,
-            **_heard(group, skipped, lambda articles: watch(articles, "reading", unit="articles")),
+            **_reporting(group, skipped, lambda articles: watch(articles, "reading", unit="articles")),
         )
         if group.first:
-            _say(out, counts, skipped.count, as_json)
+            _print_counts(out, counts, skipped.count, as_json)
 
 
-def _heard(group: Group, skipped: Skipped, watched: Callable[..., Any]) -> dict[str, Any]:
-    """How a process reports and shows its progress: only the first of a group is heard."""
+def _reporting(group: Group, skipped: Skipped, watched: Callable[..., Any]) -> dict[str, Any]:
+    """The arguments that report errors and show progress: only rank 0 of a group prints."""
     if group.first:
         return {"report": skipped, "watch": watched}
     return {"report": lambda bad: None, "watch": lambda items, *total: items}
 
 
-def _say(out: Path, counts: Mapping[str, int], skipped: int, as_json: bool) -> None:
+def _print_counts(out: Path, counts: Mapping[str, int], skipped: int, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"out": str(out), **counts, "skipped": skipped}))
     else:
         print(f"{out}: {counts['questions']:,} questions from {counts['articles']:,} articles; see {out / 'card.md'}")
 
 
-def _print_statistics(rows: Sequence["Row"]) -> None:
-    """Official and built questions side by side, with a mark on what differs by more than a quarter."""
+def _print_statistics(rows: Sequence[Row]) -> None:
+    """Print official and built questions side by side, with a mark where they differ by more than a quarter."""
     table = Table("", "official", "built", "ratio", "", box=None, header_style="bold")
     for column in table.columns[1:4]:
         column.justify = "right"
@@ -297,5 +292,5 @@ def _print_statistics(rows: Sequence["Row"]) -> None:
 
 
 def _watched(label: str) -> Callable[[Iterable[T], int], Iterator[T]]:
-    """Progress by books."""
-    return lambda made, total: watch(made, label, total, unit="books", every=1)
+    """A function that shows the progress book by book."""
+    return lambda books, total: watch(books, label, total, unit="books", every=1)

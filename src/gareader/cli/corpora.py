@@ -10,15 +10,15 @@ from cyclopts.validators import Number
 from rich.console import Console
 from rich.table import Table
 
-from gareader.cli.app import Format, Json, SkipBad, Skipped, app, watch
-from gareader.distributed import ALONE
+from gareader.cli.app import Format, Json, SkipBad, Skipped, watch
+from gareader.core.distributed import ALONE
+from gareader.data import statistics
 
 
-@app.command
 def describe(corpus: str, *more: str, format: Format = None, skip_bad: SkipBad = False, as_json: Json = False) -> None:
-    """Statistics of corpora: the table of the paper's appendix, and what guessing by frequency would score.
+    """Statistics of corpora: the table of the paper's appendix, and the accuracy of guessing by frequency.
 
-    Example: `gareader describe tests/data/cbt.txt`
+    Example: `gareader describe tests/samples/cbt.txt`
 
     Parameters
     ----------
@@ -27,12 +27,12 @@ def describe(corpus: str, *more: str, format: Format = None, skip_bad: SkipBad =
     more
         Other corpora, for a table with a column each.
     """
-    from gareader import statistics, store
+    from gareader.data.store import read_examples  # it imports pyarrow
 
     columns = []
     for path in (corpus, *more):
         skipped = Skipped()
-        examples = store.read_examples(path, format=format, on_bad=skipped if skip_bad else None)
+        examples = read_examples(path, format=format, on_bad=skipped if skip_bad else None)
         row = asdict(statistics.describe(watch(examples, f"reading {path}")))
         columns.append({"corpus": str(path), **row, "skipped": skipped.count})
     if as_json:
@@ -61,11 +61,11 @@ STATISTICS = {
     "most_frequent_not_in_query_accuracy": ("… that is not in the query", "{:.2%}"),
     "skipped": ("bad examples skipped", "{:,}"),
 }
-"""How each number of `describe` is named and written for people."""
+"""The label and the format of each number of `describe`."""
 
 
 def print_table(columns: list[dict[str, object]]) -> None:
-    """One row a statistic, one column a corpus."""
+    """Print a table with a row for each statistic and a column for each corpus."""
     table = Table("", *(Path(str(column["corpus"])).name for column in columns), box=None, header_style="bold")
     for cell in table.columns[1:]:
         cell.justify = "right"
@@ -74,7 +74,6 @@ def print_table(columns: list[dict[str, object]]) -> None:
     Console().print(table)
 
 
-@app.command
 def prepare(
     corpus: Path,
     *,
@@ -87,7 +86,7 @@ def prepare(
 ) -> None:
     """Write a corpus as memory-mapped Arrow, which opens at once whatever its size.
 
-    Example: `gareader prepare tests/data/cbt.txt --out cbt.arrow`
+    Example: `gareader prepare tests/samples/cbt.txt --out cbt.arrow`
 
     Parameters
     ----------
@@ -100,7 +99,7 @@ def prepare(
     workers
         Processes that read a plain file of CBT or JSON lines; as many as there are cores if not given.
     """
-    from gareader.store import prepare_corpus
+    from gareader.data.store import prepare_corpus  # it imports pyarrow
 
     skipped = Skipped()
     prepared = prepare_corpus(

@@ -5,13 +5,15 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from gareader.cli.app import Modules, app, import_modules
-from gareader.errors import GareaderError
-from gareader.examples import Example
-from gareader.pretrained import DEFAULT
+from gareader.cli.answer import example_of
+from gareader.cli.app import ModelName, Modules, import_modules, model_folder
+from gareader.core.errors import GareaderError
+from gareader.data.examples import Example
+from gareader.plots.comparison import comparison_picture
+from gareader.plots.figures import check_picture, save
+from gareader.trained.models import DEFAULT
 
 plot = App(name="plot", help="Draw pictures (PNG, SVG or PDF); needs the extra `plot`.")
-app.command(plot)
 
 
 @plot.command
@@ -29,7 +31,11 @@ def curves(run: Path, *more: Path, out: Path = Path("curves.png")) -> None:
     out
         The picture; its ending decides the kind.
     """
-    from gareader.plots import learning_curves, save
+    check_picture(out)
+    for folder in (run, *more):
+        if not folder.is_dir():
+            raise GareaderError(f"{folder}: there is no such folder; name a folder made by train")
+    from gareader.plots.curves import learning_curves  # it imports torch
 
     save(learning_curves([run, *more]), out)
     print(out)
@@ -43,11 +49,11 @@ def attention(
     candidates: str | None = None,
     corpus: str | None = None,
     id: str | None = None,
-    reader: str = DEFAULT,
+    model: ModelName = DEFAULT,
     out: Path = Path("attention.png"),
     modules: Modules = (),
 ) -> None:
-    """Where a reader looked: each mention's attention over the query after every hop, and the final attention.
+    """Where a model looked: each mention's attention over the query after every hop, and the final attention.
 
     Example: `gareader plot attention --document configs/tiny/story.txt --query "XXXXX has the lamp."`
 
@@ -63,30 +69,27 @@ def attention(
         Instead of document and query: a corpus in any known format.
     id
         The question of the corpus; the first if not given.
-    reader
-        A reader in the box (see `gareader readers`), or the folder of a trained one.
     out
         The picture; its ending decides the kind: PNG, SVG or PDF.
     """
-    import_modules(modules)
-    from gareader.cli.answer import asked
-    from gareader.plots import check_picture
-    from gareader.predictor import load
-
     check_picture(out)
     if corpus is not None and document is query is candidates is None:
-        example = chosen(corpus, id)
+        example = question_of(corpus, id)
     elif document is not None and query is not None and corpus is id is None:
-        example = asked(document, query, candidates)
+        example = example_of(document, query, candidates)
     else:
         raise GareaderError("give --document and --query, or --corpus and, if you like, --id; not both")
-    load(reader).answer_example(example).plot(out)
+    folder = model_folder(model)
+    import_modules(modules)
+    from gareader.trained.predictor import load  # it imports torch
+
+    load(folder).answer_example(example).plot(out)
     print(out)
 
 
-def chosen(corpus: str, id: str | None) -> Example:
-    """The question of that id."""
-    from gareader.store import read_examples
+def question_of(corpus: str, id: str | None) -> Example:
+    """The question of that id; the first question if no id is given."""
+    from gareader.data.store import read_examples  # it imports pyarrow
 
     for example in read_examples(corpus):
         if id in (None, example.id):
@@ -103,11 +106,9 @@ def compare(results: Path, *, out: Path = Path("compare.png")) -> None:
     Parameters
     ----------
     results
-        What `gareader evaluate --results` wrote, or lines that `gareader evaluate --json` printed.
+        A file written by `gareader evaluate --results`, or lines printed by `gareader evaluate --json`.
     out
         The picture; its ending decides the kind: PNG, SVG or PDF.
     """
-    from gareader.plots import comparison_picture, save
-
     save(comparison_picture(results), out)
     print(out)

@@ -1,226 +1,141 @@
-"""Commands about readers to pass on: readers, pack, ensemble."""
+"""The command that lists the readers, which are architectures: readers."""
 
+import ast
+import inspect
 import json
-from dataclasses import asdict, replace
+import re
+import sys
+from dataclasses import MISSING, fields
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
-from rich.markdown import Markdown
 from rich.table import Table
 
-from gareader.cli.app import Json, Modules, app, import_modules, watch, with_interval
-from gareader.errors import GareaderError
+from gareader.cli.app import Json, Modules, import_modules
+from gareader.core.config import Settings, declared, in_words, load_table
+from gareader.core.errors import ReaderImportError, did_you_mean
 
-if TYPE_CHECKING:
-    from gareader.examples import Prediction
-    from gareader.predictor import Answering
+CONFIGS = Path(__file__).parents[3] / "configs"
+"""The settings files of a clone of the project; an installed package has none."""
+CITATION = re.compile(r"\A(?P<authors>[^:]+):\s.+?\.\s(?P<venue>(?:\w+ )?(?P<year>\d{4}))\b", re.DOTALL)
 
 
-@app.command
-def readers(name: str | None = None, *, as_json: Json = False) -> None:
-    """The trained readers in the box, with their accuracy; with a name, all about one.
+def readers(name: str | None = None, *, modules: Modules = (), as_json: Json = False) -> None:
+    """List the readers (architectures) that `reader.name` takes, or show the paper and the settings of one.
 
     Example: `gareader readers`
 
     Parameters
     ----------
     name
-        Show the card of this reader: what it was trained on and how, how good it is, and where it fails.
+        Show the paper of this reader, where it departs from it, and all its settings.
     """
-    from gareader import pretrained
+    import_modules(modules)
+    docstrings = outside_docstrings(modules) | built_in_docstrings()  # no package takes a built-in name
+    if name is not None and name not in docstrings:
+        raise ReaderImportError(f"there is no reader {name!r}; {did_you_mean(name, docstrings)}")
+    if name is None:
+        records = sorted((record(each, docstrings[each]) for each in docstrings), key=lambda each: each["year"] or 9999)
+        if as_json:
+            print("\n".join(json.dumps(each, ensure_ascii=False) for each in records))
+        else:
+            Console().print(overview(records))
+        return
+    from gareader.readers import kind_of  # it imports torch
 
-    boxed = [pretrained.BOX / each for each in pretrained.names()]
-    folders = boxed if name is None else [pretrained.folder(name).resolve()]
-    records = [record(folder) for folder in folders]
+    kind = kind_of(name)
+    docstring, settings = docstring_of(kind.config), settings_of(kind.config)
     if as_json:
-        print("\n".join(json.dumps(each, ensure_ascii=False) for each in records))
-    elif name is None:
-        Console().print(overview(records))
+        print(json.dumps({**record(name, docstring), "paper": docstring, "settings": settings}, ensure_ascii=False))
     else:
-        show_card(folders[0], records[0])
+        print(f"reader.name = {json.dumps(name)}\n\n{docstring}\n\nSettings:")
+        for each in settings:
+            print(f"\nreader.{each['name']}, default {each['default']}: {each['values']}\n    {each['about']}")
 
 
-def record(folder: Path) -> dict[str, Any]:
-    """A reader as programs read it, without loading it."""
-    from gareader.checkpoint import read_settings
-    from gareader.ensembles import files
-
-    settings = read_settings(folder)
-    size = sum(file.stat().st_size for file in files(folder))
-    what = {"reader": settings.get("reader", "ensemble")}
-    if "ensemble" in settings:
-        what["members"] = settings["ensemble"]
-    return {"name": folder.name, **what, "bytes": size, **settings["notes"]}
+def built_in_docstrings() -> dict[str, str]:
+    """The docstring of each built-in reader's module, read from its file: to import the readers imports torch."""
+    package = find_spec("gareader.readers")
+    files = sorted(Path(str(package and package.origin)).parent.glob("*_reader.py"))
+    names = (path.stem.removesuffix("_reader").replace("_", "-") for path in files)
+    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in files)
+    return {name: ast.get_docstring(tree) or "" for name, tree in zip(names, trees, strict=True)}
 
 
-def overview(boxed: list[dict[str, Any]]) -> Table:
-    """One line for each reader."""
+def outside_docstrings(modules: tuple[str, ...]) -> dict[str, str]:
+    """The docstrings of readers of installed packages, which are not imported, and of --import modules."""
+    docstrings = {
+        point.name: f"{point.value}, of the package {point.dist and point.dist.name}."
+        for point in entry_points(group="gareader.readers")
+    }
+    if modules:
+        from gareader.readers import READERS, kind_of, reader_names  # it imports torch
+
+        names = [name for name in reader_names() if name not in READERS and name not in docstrings]
+        docstrings |= {name: docstring_of(kind_of(name).config) for name in names}
+    return docstrings
+
+
+def docstring_of(config: type[Settings]) -> str:
+    """The docstring of the module that defines these settings, and with them a reader."""
+    return inspect.cleandoc(sys.modules[config.__module__].__doc__ or "")
+
+
+def record(name: str, docstring: str) -> dict[str, Any]:
+    """The JSON record of a reader, from the docstring of its module."""
+    title, _, rest = docstring.partition("\n\n")
+    citation = CITATION.match(rest)
+    authors = [author.strip().split()[-1] for author in citation["authors"].split(",")] if citation else []
+    short = " and ".join(authors) if len(authors) < 3 else f"{authors[0]} et al."
+    return {
+        "name": name,
+        "about": " ".join(title.split()),
+        "reference": f"{short}, {citation['venue']}" if citation else None,
+        "year": int(citation["year"]) if citation else None,
+        "configs": [f"configs/{path.name}" for path in sorted(CONFIGS.glob("*.toml")) if reader_of(path) == name],
+    }
+
+
+def reader_of(config: Path) -> str:
+    """The name of the reader that a settings file trains."""
+    return str(load_table(config).get("reader", {}).get("name", "gated-attention"))
+
+
+def overview(records: list[dict[str, Any]]) -> Table:
+    """A table with a line for each reader."""
     table = Table(box=None, pad_edge=False)
-    for heading in ("name", "what it reads", "accuracy", "measured on", "size"):
-        table.add_column(heading, no_wrap=heading in ("name", "accuracy", "size"), overflow="fold")
-    for each in boxed:
-        measured, accuracy, corpus = each.get("measured"), "–", "–"
-        if measured:
-            accuracy, corpus = with_interval(measured), f"{measured['corpus']} ({measured['examples']:,})"
-        table.add_row(each["name"], each.get("about", ""), accuracy, corpus, f"{each['bytes'] / 1e6:.1f} MB")
+    for heading in ("reader.name", "what it is", "paper", "settings file"):
+        table.add_column(heading, no_wrap=heading in ("reader.name", "settings file"), overflow="fold")
+    for each in records:
+        configs = each["configs"]
+        files = ", ".join([*configs[:1], *["…"] * (len(configs) > 1)])
+        table.add_row(each["name"], each["about"], each["reference"] or "–", files or "–")
     return table
 
 
-def show_card(folder: Path, about: dict[str, Any]) -> None:
-    """The model card, laid out on a terminal and as it is written elsewhere."""
-    card = folder.with_name(f"{folder.name}.md")
-    if not card.exists():
-        print(json.dumps(about, indent=2, ensure_ascii=False))
-        return
-    text = card.read_text(encoding="utf-8")
-    console = Console()
-    if console.is_terminal:
-        console.print(Markdown(text))
-    else:
-        print(text, end="")
-
-
-@app.command
-def pack(
-    reader: str,
-    *,
-    out: Path,
-    measure: str,
-    vectors: Path | None = None,
-    words: Path | None = None,
-    calibrate: bool = False,
-    about: str = "",
-    modules: Modules = (),
-    as_json: Json = False,
-) -> None:
-    """Make a trained reader small, to pass it on: half precision, an 8-bit word table, measured as it is passed on.
-
-    Example: `gareader pack runs/tiny/best --out tiny-packed --measure configs/tiny/validation.txt`
-
-    Parameters
-    ----------
-    reader
-        The folder of a trained reader.
-    out
-        The folder to write; `gareader answer --reader` and `gareader.load` take it.
-    measure
-        A corpus; the accuracy on it after packing is kept with the reader.
-    vectors
-        The file of word vectors it was trained with: every word in it is known to the packed reader.
-    words
-        A folder beside --out for the words, which several readers share; it is made if it is not there. Words that are
-        there have to have the vectors this reader was trained with.
-    calibrate
-        Fit a temperature on that corpus, so that the probabilities are neither too bold nor too shy.
-    about
-        A line about what it reads, for `gareader readers`.
-    """
-    import_modules(modules)
-    from gareader import pretrained
-    from gareader.checkpoint import check_replaceable, load, save
-    from gareader.predictor import Predictor
-    from gareader.shipping import check_words, slim, write_words
-
-    source = pretrained.folder(reader)
-    check_replaceable(out)
-    if out.resolve() == source.resolve():
-        raise GareaderError(f"{out}: this is the reader to pack, and packing rounds it; choose another --out")
-    if words is not None:
-        check_words(words, out)
-    packed = slim(load(source), vectors, words)
-    predictions = answered(Predictor(packed.reader, packed.collator, packed.temperature), measure)
-    if calibrate:
-        factor = temperature_for(predictions, measure)
-        predictions = [prediction.tempered(factor) for prediction in predictions]
-        packed = replace(packed, temperature=packed.temperature * factor)
-    if words is not None and not words.exists():
-        write_words(packed, words)
-    notes = {**packed.notes, "about": about, "measured": measured_on(predictions, measure)}
-    save(replace(packed, notes=notes), out, packed=True, words_of=words)
-    print(json.dumps(record(out)) if as_json else in_words(record(out), out, packed.temperature, " after packing"))
-
-
-@app.command
-def ensemble(
-    *members: str,
-    out: Path,
-    measure: str | None = None,
-    calibrate: str | None = None,
-    about: str = "",
-    modules: Modules = (),
-    as_json: Json = False,
-) -> None:
-    """Make one reader of several: it answers with the mean of their probabilities, and is used like any other.
-
-    Members that lie beside --out are named there; all others are copied into it, with one copy of words that are the
-    same.
-
-    Example: `gareader ensemble stories runs/tiny/best --out tiny-ensemble --measure configs/tiny/validation.txt`
-
-    Parameters
-    ----------
-    members
-        Two or more readers in the box, or folders of trained ones; their sizes and kinds may differ.
-    out
-        The folder to write; `gareader answer --reader` and `gareader.load` take it.
-    measure
-        A corpus; the accuracy on it is kept with the ensemble.
-    calibrate
-        A corpus to fit a temperature on, so that the probabilities are neither too bold nor too shy.
-    about
-        A line about what it reads, for `gareader readers`.
-    """
-    import_modules(modules)
-    from gareader import pretrained
-    from gareader.ensembles import check_members, save
-    from gareader.predictor import Ensemble, load
-
-    folders = [pretrained.folder(member) for member in members]
-    check_members(folders, out)
-    together = Ensemble([load(folder) for folder in folders])
-    answers = {corpus: answered(together, corpus) for corpus in dict.fromkeys((calibrate, measure)) if corpus}
-    temperature = temperature_for(answers[calibrate], calibrate) if calibrate else 1.0
-    notes: dict[str, Any] = {"about": about}
-    if measure:
-        notes["measured"] = measured_on([each.tempered(temperature) for each in answers[measure]], measure)
-    save(folders, out, temperature, notes)
-    print(json.dumps(record(out)) if as_json else in_words(record(out), out, temperature))
-
-
-def answered(reader: "Answering", corpus: str) -> "list[Prediction]":
-    """The reader's answers to a corpus that can measure it."""
-    from gareader.evaluation import evaluate
-    from gareader.store import read_examples
-
-    examples = list(read_examples(corpus))
-    predictions = list(watch(reader.answer_many(examples), f"measuring on {corpus}", len(examples)))
-    if not evaluate(predictions).examples:
-        raise GareaderError(f"{corpus}: no question has a known answer, so there is nothing to measure")
-    return predictions
-
-
-def temperature_for(predictions: "list[Prediction]", corpus: str) -> float:
-    """The temperature at which these answers to the corpus are most probable."""
-    from gareader.analysis import fitted_temperature
-
-    try:
-        return fitted_temperature(predictions)
-    except GareaderError as error:
-        raise GareaderError(f"{corpus}: {error}") from None
-
-
-def measured_on(predictions: "list[Prediction]", corpus: str) -> dict[str, Any]:
-    """What is kept with a reader."""
-    from gareader.evaluation import evaluate
-
-    return {"corpus": Path(corpus).name, **asdict(evaluate(predictions))}
-
-
-def in_words(made: dict[str, Any], out: Path, temperature: float, when: str = "") -> str:
-    """What was made, for people."""
-    parts = [f"{out}: {made['bytes'] / 1e6:.1f} MB"]
-    if measured := made.get("measured"):
-        questions = f"{measured['examples']:,} questions of {measured['corpus']}{when}"
-        parts.append(f"{with_interval(measured)} of {questions}")
-    return ", ".join([*parts, f"temperature {temperature:.3f}"])
+def settings_of(config: type[Settings]) -> list[dict[str, Any]]:
+    """Each setting of a reader: its name, default, possible values and the docstring under its field."""
+    tree = ast.parse(inspect.getsource(config))
+    definition = next(node for node in tree.body if isinstance(node, ast.ClassDef))
+    about = {
+        field.target.id: text.value.value
+        for field, text in pairwise(definition.body)
+        if isinstance(field, ast.AnnAssign)
+        and isinstance(field.target, ast.Name)
+        and isinstance(text, ast.Expr)
+        and isinstance(text.value, ast.Constant)
+    }
+    types = declared(config)
+    return [
+        {
+            "name": field.name,
+            "default": "not set" if field.default in (None, MISSING) else field.default,
+            "values": in_words(types[field.name]).replace("`", ""),
+            "about": about.get(field.name, ""),
+        }
+        for field in fields(config)
+    ]

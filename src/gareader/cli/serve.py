@@ -1,4 +1,4 @@
-"""The command that serves readers over HTTP."""
+"""The command that serves models over HTTP."""
 
 import errno
 import os
@@ -10,14 +10,14 @@ from typing import Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from gareader.cli.app import Modules, app, complain, import_modules
-from gareader.errors import GareaderError
-from gareader.pretrained import DEFAULT
+from gareader.cli.app import Modules, complain, import_modules, model_folder
+from gareader.cli.models import record
+from gareader.core.errors import GareaderError
+from gareader.trained.models import DEFAULT
 
 
-@app.command
 def serve(
-    *readers: str,
+    *models: str,
     host: str = "127.0.0.1",
     port: Annotated[int, Parameter(validator=Number(gte=0, lte=65535))] = 8000,
     token: str | None = None,
@@ -32,8 +32,8 @@ def serve(
 
     Parameters
     ----------
-    readers
-        Readers in the box, or folders of trained ones; the first is the default. `stories` if none is named.
+    models
+        Models in the box, or folders of trained ones; the first is the default. `stories` if none is named.
     host
         The address to listen at; others than this machine can connect only if you change it.
     port
@@ -41,16 +41,17 @@ def serve(
     token
         What programs must send as `Authorization: Bearer …`; also taken from GAREADER_TOKEN.
     batch_size
-        The most questions that are read together.
+        The most questions of a batch.
     document_words
-        The longest document that is taken.
+        The most words of a document; longer ones are refused.
     check
-        Load the readers, answer one question, and stop.
+        Load the models, answer one question, and stop.
     """
-    import_modules(modules)
+    folders = {name: model_folder(name) for name in models or (DEFAULT,)}
     required = os.environ.get("GAREADER_TOKEN") if token is None else token
     if required is not None and not required.strip():
         raise GareaderError("the token is empty; write one behind --token or into GAREADER_TOKEN, or leave both out")
+    import_modules(modules)
     try:
         import uvicorn
 
@@ -58,36 +59,35 @@ def serve(
         from gareader.serve.service import create_app
     except ImportError as error:
         raise GareaderError(f"serving needs {error.name}; type: pip install 'gareader[serve]'") from None
-    from gareader.cli.readers import record
-    from gareader.predictor import load
-    from gareader.pretrained import folder
+    from gareader.trained.predictor import load
 
-    names = readers or (DEFAULT,)
-    loaded = {name: load(name) for name in names}
-    first = loaded[names[0]].answer("Ann has the lamp. Ben has the drum.", "XXXXX has the lamp.")  # imports, threads
+    loaded = {name: load(folder) for name, folder in folders.items()}
+    first = next(iter(loaded.values())).answer(
+        "Ann has the lamp. Ben has the drum.", "XXXXX has the lamp."
+    )  # imports, threads
     if check:
-        print(f"{', '.join(names)}: ready, answering with {first.best} among {len(first.ranking)}")
+        print(f"{', '.join(loaded)}: ready, answering with {first.best} among {len(first.ranking)}")
         return
     listener = listening(host, port)
     service = create_app(
         loaded,
-        about=[{**record(folder(name)), "name": name} for name in names],
+        about=[{**record(folder), "name": name} for name, folder in folders.items()],
         limits=replace(Limits(), document_words=document_words),
         token=required,
         batch_size=batch_size,
     )
     config = uvicorn.Config(service, log_level="warning", access_log=False, timeout_graceful_shutdown=60)
     server = uvicorn.Server(config)
-    for number in (signal.SIGINT, signal.SIGTERM):  # uvicorn stops by them, then passes them on: here it ends well
+    for number in (signal.SIGINT, signal.SIGTERM):  # uvicorn stops by them, then raises them again
         signal.signal(number, lambda *_: None)
     place = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}/"
-    asked = "without a token" if required is None else "to those who send the token"
-    complain(f"serving {', '.join(names)} at {place} {asked} (programs: POST /answer, see /docs); Ctrl-C stops")
+    access = "without a token" if required is None else "to those who send the token"
+    complain(f"serving {', '.join(loaded)} at {place} {access} (programs: POST /answer, see /docs); Ctrl-C stops")
     server.run([listener])
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A socket at that address."""
+    """Open a socket at that address."""
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:

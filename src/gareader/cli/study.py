@@ -2,19 +2,25 @@
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from gareader.cli.app import Json, Modules, app, complain, import_modules, watch
-from gareader.errors import GareaderError
+from gareader.cli.app import Json, Modules, complain, import_modules, watch
+from gareader.cli.train import progress_bar, stopping
+from gareader.core.config import Table, load_table
+from gareader.core.errors import GareaderError
+from gareader.core.files import locked
+from gareader.core.whole import written_whole
+
+if TYPE_CHECKING:
+    from gareader.studies.study import Studio, Trial
+    from gareader.training.run import Run
 
 
-@app.command
 def study(
     file: Path,
     *,
@@ -36,14 +42,16 @@ def study(
     table
         Only write the table and the picture of what is done so far.
     """
-    import_modules(modules)
-    from gareader.files import held
-    from gareader.study import Studio, Study
-
     folder = out or Path("studies") / file.stem
+    plan = load_table(file)
+    if not folder.exists():
+        check_files(plan)
+    import_modules(modules)
+    from gareader.studies.study import Studio, Study  # it imports torch
+
     studio = Studio(Study.load(file), folder, watch)
     busy = "a study is running here already; wait for it, or choose another --out"
-    with nullcontext() if table else held(folder / "lock", busy):
+    with nullcontext() if table else locked(folder / "lock", busy):
         waiting = studio.waiting()
         finished, failed = (True, 0) if table else run_trials(studio, waiting)
         if not finished:
@@ -55,7 +63,7 @@ def study(
             raise GareaderError(f"{folder}: no trial is done yet, so there is no table; run the study first")
     if as_json:
         for result in studio.results().values():
-            print(json.dumps(asdict(result)))
+            print(json.dumps(result.record()))
     elif text:
         print(text)
     if failed:
@@ -64,19 +72,32 @@ def study(
         )
 
 
-def run_trials(studio: Any, trials: Sequence[Any]) -> tuple[bool, int]:
-    """One trial after the other: whether none is left, unless a signal asked to stop, and how many failed."""
-    from gareader.cli.train import progress_bar, stopping
+def check_files(plan: Table) -> None:
+    """Raise GareaderError for a missing settings file or corpus; `Study.load` checks everything else."""
+    tables = [table for table in (plan.get("rows"), plan.get("corpora")) if isinstance(table, dict)]
+    inner = [settings for table in tables for settings in table.values() if isinstance(settings, dict)]
+    for config in (settings["config"] for settings in inner if isinstance(settings.get("config"), str)):
+        load_table(config)
+    corpora = [settings[split] for settings in inner for split in ("train", "validation", "test") if split in settings]
+    check_present(str(path) for path in corpora)
 
-    if absent := studio.absent(trials):
+
+def check_present(files: Iterable[str]) -> None:
+    """Raise GareaderError for missing files; addresses such as s3://… are not looked up."""
+    if absent := sorted({path for path in files if "://" not in path and not Path(path).exists()}):
         raise GareaderError(f"the study names files that are not there, so nothing was done: {', '.join(absent)}")
+
+
+def run_trials(studio: "Studio", trials: Sequence["Trial"]) -> tuple[bool, int]:
+    """Run one trial after the other; return whether all were run before a signal, and how many failed."""
+    check_present(studio.files(trials))
     failed = 0
     with stopping() as stop:
 
-        def train(run: Any) -> bool:
+        def train(run: "Run") -> bool:
             with progress_bar() as bar:
-                run.on_metrics = lambda line: bar(line, run.share_done)
-                return bool(run.train(stop).finished)
+                run.on_metrics = lambda line: bar(line, run.progress)
+                return run.train(stop).finished
 
         for number, trial in enumerate(trials, 1):
             place = f"{number} of {len(trials)}"
@@ -93,14 +114,14 @@ def run_trials(studio: Any, trials: Sequence[Any]) -> tuple[bool, int]:
     return True, failed
 
 
-def write(studio: Any) -> str:
-    """The table, and the picture where matplotlib is installed."""
-    from gareader.plots import save, study_picture
-    from gareader.study import markdown
-    from gareader.whole import written_whole
+def write(studio: "Studio") -> str:
+    """Write the table, and the picture if matplotlib is installed; return the table."""
+    from gareader.plots.figures import save
+    from gareader.plots.study import study_picture
+    from gareader.studies.study import markdown
 
     results = studio.results()
-    text: str = markdown(studio.study, results, studio.predictions)
+    text = markdown(studio.study, results, studio.predictions)
     with written_whole(studio.folder / "table.md") as out:
         out.write(text)
     try:

@@ -3,7 +3,7 @@
 import json
 import shlex
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -14,15 +14,17 @@ from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeRemainingColumn
 from rich.table import Column
 
-from gareader.cli.app import Json, Modules, app, complain, import_modules, percent, watch
-from gareader.errors import GareaderError
+from gareader.cli.app import Json, Modules, check_corpus, complain, import_modules, percent, watch
+from gareader.core.config import Table, from_table, load_table, override
+from gareader.core.distributed import Group, joined, restarted
+from gareader.core.errors import GareaderError
+from gareader.core.files import locked
+from gareader.training.settings import DataConfig, TrainConfig, check_sections
 
 if TYPE_CHECKING:
-    from gareader.distributed import Group
-    from gareader.training import Position, Run
+    from gareader.training.run import Position, Run
 
 
-@app.command
 def train(
     config: Path,
     *,
@@ -46,20 +48,39 @@ def train(
     assignments
         section.key=value, to change one setting, or section.key= for its default; may be given several times.
     resume
-        Go on where the run in the folder was left.
+        Resume the run in the folder from its checkpoint.
     tensorboard
-        Also write the metrics for TensorBoard, to the folder tensorboard in the run's.
+        Also write the metrics for TensorBoard, to the folder tensorboard in the run's folder.
     """
+    table = settings_of(config, assignments)
+    folder = out or Path("runs") / config.stem
+    data = checked_data(table)
+    if not (folder.exists() or resume):  # a run keeps its corpora
+        for path in filter(None, (data.train, data.validation, data.vectors)):
+            check_corpus(path)
     import_modules(modules)
-    from gareader.distributed import joined
-
     with joined() as group:
-        folder = out or Path("runs") / config.stem
-        train_together(group, config, folder, assignments, resume, tensorboard, modules, as_json)
+        train_together(group, table, config, folder, assignments, resume, tensorboard, modules, as_json)
+
+
+def settings_of(config: Path, assignments: Iterable[str]) -> Table:
+    """Read a settings file and apply the assignments of --set."""
+    table = load_table(config)
+    for assignment in assignments:
+        table = override(table, assignment)
+    return table
+
+
+def checked_data(table: Table) -> DataConfig:
+    """The settings of [data]; raise ConfigError for wrong ones there or in [train]; those of [reader] need torch."""
+    check_sections(table)
+    from_table(TrainConfig, table.get("train", {}), "train")
+    return from_table(DataConfig, table.get("data", {}), "data")
 
 
 def train_together(
-    group: "Group",
+    group: Group,
+    table: Table,
     config: Path,
     folder: Path,
     assignments: tuple[str, ...],
@@ -68,23 +89,17 @@ def train_together(
     modules: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Train with the other processes, if there are any; the first one speaks for all."""
-    from gareader.config import load_table, override
-    from gareader.distributed import restarted
-    from gareader.experiment import Experiment, is_begun
-    from gareader.files import held
-    from gareader.training import BEST, METRICS
+    """Train with the other processes of the group; rank 0 prints."""
+    from gareader.training.experiment import Experiment, is_begun  # it imports torch
+    from gareader.training.run import BEST, LAST, METRICS
 
     if tensorboard:
-        summary_writer()  # a missing package is told before anything is made ready
-    table = load_table(config)
-    for assignment in assignments:
-        table = override(table, assignment)
-    again = any(group.everyones(restarted()))
-    resume = group.from_first(resume or (again and is_begun(folder)))
+        summary_writer()  # raises an error if a package is missing
+    again = any(group.all_gather(restarted()))
+    resume = group.broadcast(resume or (again and is_begun(folder)))
     experiment = Experiment.from_table(table)
     busy = "a run is going on here already; wait for it, or choose another --out"
-    with held(folder / "lock", busy) if group.first else nullcontext():
+    with locked(folder / "lock", busy) if group.first else nullcontext():
         run = experiment.run(folder, resume=resume, group=group, **({"watch": watch} if group.first else {}))
         position = trained(run, group, tensorboard)
     if not group.first:
@@ -94,40 +109,44 @@ def train_together(
         others = ["--tensorboard"] * tensorboard + [f"--import={each}" for each in modules] + ["--json"] * as_json
         command = shlex.join(["gareader", "train", str(config), "--out", str(folder), *sets, *others, "--resume"])
         complain(f"stopped after update {position.step:,}; everything is saved. Go on with:\n{command}")
+    paths = {"reader": folder / BEST, "last": folder / LAST, "metrics": folder / METRICS}
+    if position.best_step == position.step or not (folder / LAST).exists():
+        del paths["last"]  # the last model is the best one, or the run has not ended
     if as_json:
-        print(json.dumps({**asdict(position), "reader": str(folder / BEST), "metrics": str(folder / METRICS)}))
+        print(json.dumps({**asdict(position), **{name: str(path) for name, path in paths.items()}}))
     elif position.best_step:
         print(f"best validation accuracy {percent(position.best_accuracy)} at update {position.best_step:,}")
-        print(f"reader:  {folder / BEST}\nmetrics: {folder / METRICS}")
+        print("\n".join(f"{name + ':':8} {path}" for name, path in paths.items()))
     if position.finished:
         draw(folder, quiet=as_json)
 
 
-def trained(run: "Run", group: "Group", tensorboard: bool) -> "Position":
-    """Train until the end or a signal; the first process shows how it goes."""
+def trained(run: "Run", group: Group, tensorboard: bool) -> "Position":
+    """Train until the end or a signal; rank 0 shows the progress."""
     with stopping(quiet=not group.first) as stop, progress_bar(quiet=not group.first) as bar:
         if group.first:
-            left_out = run.checkpoint.notes["left_out"]
+            left_out = run.model.notes["left_out"]
             questions = f"{len(run.training):,} training questions ({left_out:,} left out)"
-            complain(f"{questions}, {len(run.validation):,} to validate{on_how_many(group)}")
+            complain(f"{questions}, {len(run.validation):,} to validate{processes_of(group)}")
             record = tensorboard_writer(run.folder, run.position.step) if tensorboard else lambda line: None
 
             def on_metrics(line: dict[str, Any]) -> None:
-                bar(line, run.share_done)
+                bar(line, run.progress)
                 record(line)
 
             run.on_metrics = on_metrics
         return run.train(stop)
 
 
-def on_how_many(group: "Group") -> str:
-    """How many processes there are, if it is not this one alone."""
+def processes_of(group: Group) -> str:
+    """The number of processes in words, if there are several."""
     return f"; {group.size} processes" if group.size > 1 else ""
 
 
 def draw(folder: Path, *, quiet: bool) -> None:
-    """The learning curve, into the run's folder, where matplotlib is installed."""
-    from gareader.plots import learning_curves, save
+    """Draw the learning curves into the run's folder, if matplotlib is installed."""
+    from gareader.plots.curves import learning_curves
+    from gareader.plots.figures import save
 
     try:
         save(learning_curves([folder]), folder / "curves.png")
@@ -140,20 +159,20 @@ def draw(folder: Path, *, quiet: bool) -> None:
 
 @contextmanager
 def stopping(*, quiet: bool = False) -> Iterator[Callable[[], bool]]:
-    """Ctrl-C or SIGTERM asks to stop after the update that is being computed; a second one stops at once."""
-    asked = False
+    """Stop after the present update at Ctrl-C or SIGTERM; a second signal stops at once."""
+    stopped = False
 
-    def ask(*signalled: object) -> None:  # noqa: ARG001
-        nonlocal asked
-        if asked:
+    def stop(*signalled: object) -> None:  # noqa: ARG001
+        nonlocal stopped
+        if stopped:
             raise KeyboardInterrupt
-        asked = True
+        stopped = True
         if not quiet:
             complain("finishing this update, then saving; once more to stop at once")
 
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield lambda: asked
+        yield lambda: stopped
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -161,7 +180,7 @@ def stopping(*, quiet: bool = False) -> Iterator[Callable[[], bool]]:
 
 @contextmanager
 def progress_bar(*, quiet: bool = False) -> Iterator[Callable[[dict[str, Any], float], None]]:
-    """A line on a terminal's stderr with the latest metrics and the time left."""
+    """Show a line with the latest metrics and the time left, if stderr is a terminal."""
     console = Console(stderr=True)
     time_left = TimeRemainingColumn(compact=True, table_column=Column(min_width=5, no_wrap=True))
     news = TextColumn("left · {task.description}", table_column=Column(no_wrap=True, overflow="ellipsis"))
@@ -185,7 +204,7 @@ def progress_bar(*, quiet: bool = False) -> Iterator[Callable[[dict[str, Any], f
 
 
 def summary_writer() -> Any:
-    """PyTorch's class that writes for TensorBoard."""
+    """PyTorch's class that writes files for TensorBoard."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
@@ -194,7 +213,7 @@ def summary_writer() -> Any:
 
 
 def tensorboard_writer(folder: Path, step: int) -> Callable[[dict[str, Any]], None]:
-    """Writes every number of the metrics for TensorBoard; what a killed run wrote after `step` is dropped."""
+    """A function that writes metrics for TensorBoard; those that a killed run wrote after `step` are dropped."""
     writer = summary_writer()(folder / "tensorboard", purge_step=step + 1)
 
     def listen(line: dict[str, Any]) -> None:

@@ -3,14 +3,22 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from gareader.cli.app import Json, Modules, app, complain, import_modules, watch
-from gareader.cli.train import progress_bar, stopping
-from gareader.errors import GareaderError
+from gareader.cli.app import Json, Modules, complain, import_modules, watch
+from gareader.cli.train import progress_bar, settings_of, stopping
+from gareader.core.config import load_table
+from gareader.core.errors import GareaderError
+from gareader.core.whole import written_whole
+
+if TYPE_CHECKING:
+    from gareader.studies.tuning.ledger import Ledger
+    from gareader.studies.tuning.plan import Plan
+    from gareader.studies.tuning.report import TrialSummary
+    from gareader.studies.tuning.sweep import Sweep
 
 TABLE, SETTINGS = "table.md", "best.toml"
 ENDS = {
@@ -21,7 +29,6 @@ ENDS = {
 }
 
 
-@app.command
 def tune(
     config: Path,
     *,
@@ -44,30 +51,32 @@ def tune(
     config
         The settings file of the reader, as `train` takes it.
     space
-        What may change: a TOML file with the values or the range of each tuned setting; see docs/tuning.md.
+        The search space: a TOML file with the values or the range of each tuned setting; see docs/tuning.md.
     trials
-        How many trials shall be finished in all, by all machines; poor ones that were given up count.
+        Trials to finish in all, by all machines; poor ones that were given up count.
     out
         The folder of the runs, table.md, best.toml and the pictures; sweeps/ and the name of the space if not given.
     storage
         The address of a database that several machines share; a file in the folder if not given.
     name
-        The sweep's name in that database; made from the settings if not given.
+        The sweep's name in that database; a fingerprint of the settings if not given.
     assignments
         section.key=value, to change one setting of the config; may be given several times.
     table
         Only write the table, the best settings and the pictures of what is done so far.
     """
+    settings_of(config, assignments)  # a wrong file or assignment is an error before the slow imports
+    load_table(space)
     import_modules(modules)
     try:
         import optuna
 
-        from gareader.tuning.folder import DATABASE, local_storage, mark, owned, prepared_corpora
-        from gareader.tuning.ledger import opened
-        from gareader.tuning.sweep import Sweep
+        from gareader.studies.tuning.folder import DATABASE, local_storage, owned, prepared_corpora, recorded_owner
+        from gareader.studies.tuning.ledger import open_ledger
+        from gareader.studies.tuning.sweep import Sweep
     except ImportError as error:
         raise GareaderError(f"sweeps need {error.name}; type: pip install 'gareader[tune]'") from None
-    from gareader.tuning.plan import Plan
+    from gareader.studies.tuning.plan import Plan
 
     optuna.logging.set_verbosity(optuna.logging.CRITICAL)
     plan = Plan.load(config, space, assignments)
@@ -76,24 +85,24 @@ def tune(
         raise GareaderError(f"{folder}: there is no sweep yet, so there is no table; run it first")
     address = storage or local_storage(folder)
     if table:
-        mark(folder, plan)  # a sweep with other settings is an error
+        recorded_owner(folder, plan)  # a sweep with other settings is an error
         folder.mkdir(parents=True, exist_ok=True)
     else:
-        with owned(folder, plan) as owner, opened(address, plan, name) as ledger:
+        with owned(folder, plan) as owner, open_ledger(address, plan, name) as ledger:
             run_trials(Sweep(plan, folder, prepared_corpora(folder, plan, watch), ledger, owner), trials)
-    with opened(address, plan, name) as ledger:
-        found = write(plan, ledger, folder)
-        draw(plan, ledger, found, folder)
+    with open_ledger(address, plan, name) as ledger:
+        rows = write(plan, ledger, folder)
+        draw(plan, ledger, rows, folder)
     if as_json:
-        for each in found:
-            print(json.dumps(asdict(each)))
+        for row in rows:
+            print(json.dumps(asdict(row)))
     else:
         print((folder / TABLE).read_text(encoding="utf-8"))
 
 
-def run_trials(sweep: Any, wanted: int) -> None:
-    """One trial after the other, until enough are finished or a signal asks to stop."""
-    from gareader.tuning.ledger import finished, held
+def run_trials(sweep: "Sweep", wanted: int) -> None:
+    """Run one trial after the other, until enough are finished or a signal asks to stop."""
+    from gareader.studies.tuning.ledger import claimed, finished
 
     with stopping() as stop:
         while not stop() and (trial := sweep.next(wanted)):
@@ -104,7 +113,7 @@ def run_trials(sweep: Any, wanted: int) -> None:
             complain(f"trial {trial.number}: {ENDS[state]}")
             write(sweep.plan, sweep.ledger, sweep.folder)
         trials = sweep.ledger.trials()
-        done, underway = finished(trials), len(held(trials)) - finished(trials)
+        done, underway = finished(trials), len(claimed(trials)) - finished(trials)
         if stop():
             complain("stopped; everything is saved, and the same command goes on")
         elif done < wanted and underway:
@@ -113,32 +122,32 @@ def run_trials(sweep: Any, wanted: int) -> None:
             complain(f"all {done} combinations of the space have been tried")
 
 
-def write(plan: Any, ledger: Any, folder: Path) -> list[Any]:
-    """The table and the best settings so far; returns what is known of each trial."""
-    from gareader.tuning.ledger import finished
-    from gareader.tuning.report import best, best_settings, markdown, outcomes
-    from gareader.whole import written_whole
+def write(plan: "Plan", ledger: "Ledger", folder: Path) -> list["TrialSummary"]:
+    """Write the table and the best settings so far; return the summary of each trial."""
+    from gareader.studies.tuning.ledger import finished
+    from gareader.studies.tuning.report import best, best_settings, markdown, summaries
 
     trials = ledger.trials()
-    found = outcomes(plan.space, trials)
-    if not found:
+    rows = summaries(plan.space, trials)
+    if not rows:
         raise GareaderError(f"{folder}: no trial was begun yet, so there is no table; run the sweep first")
     with written_whole(folder / TABLE) as out:
-        out.write(markdown(plan.space, found))
-    if winner := best(found):
+        out.write(markdown(plan.space, rows))
+    if winner := best(rows):
         with written_whole(folder / SETTINGS) as out:
             name, path = ledger.study.study_name, folder / SETTINGS
             out.write(best_settings(plan, winner, name, finished(trials), path))
-    return found
+    return rows
 
 
-def draw(plan: Any, ledger: Any, found: list[Any], folder: Path) -> None:
-    """The pictures, where matplotlib is installed and there is enough to draw."""
-    from gareader.plots import importance_picture, parallel_picture, save
-    from gareader.tuning.search import importance
+def draw(plan: "Plan", ledger: "Ledger", trials: list["TrialSummary"], folder: Path) -> None:
+    """Draw the pictures, if matplotlib is installed and there is enough to draw."""
+    from gareader.plots.figures import save
+    from gareader.plots.tuning import importance_picture, parallel_picture
+    from gareader.studies.tuning.search import importance
 
     try:
-        save(parallel_picture(plan.space, found), folder / "parallel.png")
+        save(parallel_picture(plan.space, trials), folder / "parallel.png")
         save(importance_picture(importance(ledger.study)), folder / "importance.png")
     except GareaderError as error:
         complain(error)

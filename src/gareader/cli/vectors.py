@@ -1,4 +1,4 @@
-"""The command that makes word vectors."""
+"""The command that trains word vectors."""
 
 import json
 from collections.abc import Iterator
@@ -8,12 +8,12 @@ from typing import Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from gareader.cli.app import Format, Json, app, watch
-from gareader.examples import Example
-from gareader.whole import check_folder
+from gareader.cli.app import Format, Json, check_corpus, watch
+from gareader.core.whole import check_folder
+from gareader.data.examples import Example
+from gareader.data.word2vec import train_vectors
 
 
-@app.command
 def vectors(
     corpus: str,
     *more: str,
@@ -43,10 +43,10 @@ def vectors(
     seed
         The same seed gives the same vectors.
     """
-    from gareader.store import read_examples
-    from gareader.word2vec import train_vectors
-
     check_folder(out)
+    for path in (corpus, *more):
+        check_corpus(path)
+    from gareader.data.store import read_examples  # it imports pyarrow
 
     def examples() -> Iterator[Example]:
         for path in (corpus, *more):

@@ -1,1 +1,1 @@
-"""Layers that readers are made of; they take plain tensors and numbers."""
+"""Layers of the readers; they take plain tensors and numbers."""

@@ -1,4 +1,4 @@
-"""Answers as words: p(a|d,q) ∝ exp(W(a) g), with a row of W for every word that can be an answer."""
+"""The output layer of readers that predict a word: p(a|d,q) ∝ exp(W(a) g), with a row of W for each answer word."""
 
 from collections.abc import Sequence
 
@@ -6,15 +6,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gareader.batching import Batch
+from gareader.nn.batching import Batch
 from gareader.nn.masked import masked_logsumexp, masked_mean
 
 
 class AnswerWords(nn.Module):
-    """W, restricted to the candidates that the document has; words without a row of their own share the last.
+    """The rows of W for the candidates in the document; words without their own row share the last one.
 
-    Training never moves that one: all words of the training and validation questions are in the vocabulary. Words that
-    only the validation questions have keep their first, random rows likewise.
+    Training does not change the last row, because all words of the training and validation questions are in the
+    vocabulary. The rows of words that only validation questions have keep their first, random values too.
     """
 
     row: Tensor
@@ -29,7 +29,7 @@ class AnswerWords(nn.Module):
         generator: torch.Generator | None = None,
         scale: float = 0.1,
     ) -> None:
-        """`words` is the size of the vocabulary, `width` that of g; `answers` are words of it, all if not given."""
+        """`words` is the size of the vocabulary, `width` that of g; `answers` are the answer words, all by default."""
         super().__init__()
         answers = range(words) if answers is None else answers
         row = torch.full((words,), len(answers))
@@ -38,9 +38,10 @@ class AnswerWords(nn.Module):
         self.weight = nn.Parameter(torch.empty(len(answers) + 1, width).normal_(0, scale, generator=generator))
 
     def forward(self, joint: Tensor, batch: Batch) -> Tensor:
-        """g (B, width) → log p(a|d,q) (B, C); the score of a candidate of several words is their mean."""
-        types = functional.pad(self.row[batch.types.known], (0, len(batch.types.unknown)), value=len(self.weight) - 1)
-        rows = functional.embedding(types[batch.candidates], self.weight)  # (B, C, W, width)
+        """g (B, width) → log p(a|d,q) (B, C); a candidate of several words has the mean of their scores."""
+        last = len(self.weight) - 1
+        row = functional.pad(self.row[batch.types.known], (0, len(batch.types.unknown)), value=last)  # (types,)
+        rows = functional.embedding(row[batch.candidates], self.weight)  # (B, C, W, width)
         scores = masked_mean(torch.einsum("bcwg,bg->bcw", rows, joint), batch.candidates_mask)  # (B, C)
         present = batch.occurrence.any(dim=-1)  # (B, C)
         total = masked_logsumexp(scores, present)  # (B,)

@@ -1,4 +1,4 @@
-"""Native gated attention and its place in autograd."""
+"""The native gated attention as an autograd function."""
 
 import ctypes
 from typing import Any
@@ -13,7 +13,7 @@ from gareader.nn import native
 class _Shape(ctypes.Structure):
     _fields_ = [
         (name, ctypes.c_int64)
-        for name in ("batch", "tokens", "asked", "width", "dropped", "threads", "instruction_set")
+        for name in ("batch", "tokens", "query_tokens", "width", "dropped", "threads", "instruction_set")
     ]
 
 
@@ -25,24 +25,24 @@ def gated_attention(
     dropped: int,
     instruction_set: int = 0,
 ) -> tuple[Tensor, Tensor]:
-    """D ⊙ (α Q), less what is dropped, and α: (B, D, 2H) and (B, D, Q); no gradient goes through α.
+    """D ⊙ (α Q) after dropout, and α: (B, D, 2H) and (B, D, Q); α has no gradient.
 
     A number is dropped where its 16 random bits in `draws` are among the lowest `dropped` of 65,536.
     """
     batch, tokens, width = document.shape
-    asked = query.shape[1]
+    query_tokens = query.shape[1]
     native.check(
         {
             "document": (document, torch.float32, (batch, tokens, width)),
-            "query": (query, torch.float32, (batch, asked, width)),
-            "query mask": (query_mask, torch.bool, (batch, asked)),
+            "query": (query, torch.float32, (batch, query_tokens, width)),
+            "query mask": (query_mask, torch.bool, (batch, query_tokens)),
             "draws": (draws, torch.int16, (batch, tokens, width)),
         }
     )
     out, alpha = _GatedAttention.apply(  # type: ignore[no-untyped-call]
         document, query, query_mask, draws, dropped, instruction_set
     )
-    return out, alpha[:, :, :asked]
+    return out, alpha[:, :, :query_tokens]
 
 
 class _GatedAttention(torch.autograd.Function):
@@ -59,10 +59,10 @@ class _GatedAttention(torch.autograd.Function):
         document, query, query_mask = document.contiguous(), query.contiguous(), query_mask.contiguous()
         draws = None if draws is None else draws.contiguous()
         batch, tokens, width = document.shape
-        asked = query.shape[1]
-        shape = _Shape(batch, tokens, asked, width, dropped, torch.get_num_threads(), instruction_set)
+        query_tokens = query.shape[1]
+        shape = _Shape(batch, tokens, query_tokens, width, dropped, torch.get_num_threads(), instruction_set)
         out = torch.empty_like(document)
-        alpha = document.new_empty(batch, tokens, native.loaded_library().gate_columns(asked))
+        alpha = document.new_empty(batch, tokens, native.loaded_library().gate_columns(query_tokens))
         native.call("gate_forward", shape, document, query, query_mask, draws, alpha, out)
         ctx.save_for_backward(document, query, query_mask, draws, alpha)
         ctx.shape = shape

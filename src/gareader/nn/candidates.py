@@ -1,4 +1,4 @@
-"""Candidates as vectors, and where a text mentions them.
+"""Vectors of candidates, and their mentions in a text.
 
 B examples, D document tokens, C candidates, S sentences, W words of a candidate, T tokens of a text, E token embedding.
 """
@@ -6,7 +6,7 @@ B examples, D document tokens, C candidates, S sentences, W words of a candidate
 import torch
 from torch import Tensor
 
-from gareader.batching import Batch
+from gareader.nn.batching import Batch
 from gareader.nn.masked import equal_shares
 from gareader.nn.sentences import sentence_numbers
 
@@ -18,14 +18,14 @@ def candidate_vectors(batch: Batch, tokens: Tensor) -> Tensor:
 
 
 def mentions(batch: Batch, words: Tensor, mask: Tensor) -> Tensor:
-    """Which real words of a text are words, or the mark, of each candidate: (B, T), (B, T) → (B, C, T)."""
+    """True where a real word of a text is a word, or the mark, of a candidate: (B, T), (B, T) → (B, C, T)."""
     same = words[:, None, :, None] == batch.candidates[:, :, None, :]  # (B, C, T, W)
     return (same & batch.candidates_mask.unsqueeze(2)).any(dim=3) & mask.unsqueeze(1)
 
 
 def on_mentions(batch: Batch, weights: Tensor) -> Tensor:
-    """Each sentence's weight in equal parts on the candidate's mentions in it: (B, C, S) → (B, C, D)."""
-    here = mentions(batch, batch.document, batch.document_mask)  # (B, C, D)
-    numbers = sentence_numbers(batch).clamp(min=0).unsqueeze(1).expand_as(here)  # (B, C, D)
-    counts = torch.zeros_like(weights).scatter_add(2, numbers, here.to(weights))  # (B, C, S)
-    return (weights / counts.clamp(min=1)).gather(2, numbers) * here
+    """Divide each sentence's weight equally among the candidate's mentions in it: (B, C, S) → (B, C, D)."""
+    mask = mentions(batch, batch.document, batch.document_mask)  # (B, C, D)
+    numbers = sentence_numbers(batch).clamp(min=0).unsqueeze(1).expand_as(mask)  # (B, C, D)
+    counts = torch.zeros_like(weights).scatter_add(2, numbers, mask.to(weights))  # (B, C, S)
+    return (weights / counts.clamp(min=1)).gather(2, numbers) * mask

@@ -1,4 +1,4 @@
-"""Dropout whose random bits come sixteen at a time: drawing them one number each took a tenth of a training step."""
+"""Dropout with 16 random bits per number: drawing a whole random number for each took a tenth of a training step."""
 
 import numpy as np
 import torch
@@ -6,14 +6,14 @@ from torch import Tensor, nn
 
 
 class Dropout(nn.Module):
-    """In training, sets a share of all numbers to zero and scales the others up; the rate is rounded to 1/65536."""
+    """In training, zero a share of all numbers and scale up the others; the rate is rounded to 1/65536."""
 
     def __init__(self, rate: float) -> None:
         super().__init__()
         self.dropped = min(round(rate * 2**16), 2**16 - 1)
 
     def draws(self, values: Tensor) -> Tensor | None:
-        """16 random bits for each number, which one number of torch's generator decides; None where none is dropped."""
+        """16 random bits for each number, seeded by one draw of torch's generator; None if nothing is dropped."""
         if not self.training or self.dropped == 0:
             return None
         seed = int(torch.randint(2**62, ()))
@@ -21,7 +21,7 @@ class Dropout(nn.Module):
         return torch.from_numpy(bits).view(values.shape)
 
     def forward(self, values: Tensor) -> Tensor:
-        """Any shape, unchanged."""
+        """A tensor of any shape → the same shape."""
         draws = self.draws(values)
         if draws is None:
             return values

@@ -1,15 +1,15 @@
-"""Token embeddings, x = L(w) ‖ C(w), computed once for every distinct word of a batch."""
+"""Token embeddings x = L(w) ‖ C(w), computed once for each distinct word of a batch."""
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gareader.batching import Types
+from gareader.nn.batching import Types
 from gareader.nn.gru import BiGRU, CellName
 from gareader.nn.sequences import final_states
 
 TABLE = "embed.words"
-"""The word table L among the weights of a reader, which calls its TokenEmbedding `embed`."""
+"""The name of the word table L among a reader's weights; every reader calls its TokenEmbedding `embed`."""
 
 
 class CharacterEmbedding(nn.Module):
@@ -32,7 +32,7 @@ class CharacterEmbedding(nn.Module):
 
 
 class TokenEmbedding(nn.Module):
-    """L(w), beside C(w) where there is a character model."""
+    """L(w), or L(w) ‖ C(w) with a character model."""
 
     def __init__(self, words: Tensor, characters: CharacterEmbedding | None, *, update_words: bool) -> None:
         super().__init__()

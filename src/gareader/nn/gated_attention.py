@@ -1,4 +1,4 @@
-"""The gated-attention module: what each document token asks of the query, and how the answer gates it."""
+"""The gated-attention module: every document token attends to the query and is gated by the result."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -19,7 +19,7 @@ def token_attention(document: Tensor, query: Tensor, query_mask: Tensor) -> tupl
 
 
 def whole_query(document: Tensor, query: Tensor, query_mask: Tensor) -> tuple[Tensor, None]:
-    """One q̃ for all document tokens, the final states of the query Bi-GRU: no attention to show."""
+    """One q̃ for all document tokens, the final states of the query Bi-GRU; there is no attention α."""
     return final_states(query, query_mask).unsqueeze(1).expand_as(document), None
 
 
@@ -41,7 +41,7 @@ GATES: dict[Gate, Callable[[Tensor, Tensor], Tensor]] = {
 
 
 class GatedAttention(nn.Module):
-    """X = GA(D, Q): each document token gated by its view of the query, eqs. 4 to 6, then dropout."""
+    """X = GA(D, Q): each document token gated by its query vector q̃_i, eqs. 4 to 6, then dropout."""
 
     def __init__(self, query_attention: QueryAttention, gate: Gate, dropout: float) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class GatedAttention(nn.Module):
     ) -> tuple[Tensor, Tensor | None]:
         """(B, D, 2H), (B, Q, 2H), (B, Q) → X (B, D, 2H or 4H), and α (B, D, Q) if there is one.
 
-        No gradient goes through α unless `attention` says that it is wanted.
+        α has a gradient only with `attention`.
         """
         kernel = self.has_kernel and not (attention and torch.is_grad_enabled()) and native.usable(document, query_mask)
         if kernel and query is not None:
@@ -64,8 +64,8 @@ class GatedAttention(nn.Module):
         return self.in_pytorch(document, query, query_mask)
 
     def in_pytorch(self, document: Tensor, query: Tensor | None, query_mask: Tensor) -> tuple[Tensor, Tensor | None]:
-        """The same, clearly: on any device, in any precision."""
+        """The forward pass in PyTorch, for any device and precision."""
         if self.attend is None or query is None:
             return self.dropout(document), None
-        view, alpha = self.attend(document, query, query_mask)  # (B, D, 2H)  q̃_i; (B, D, Q)  α_i, eq. 5
-        return self.dropout(self.gate(document, view)), alpha  # (B, D, 2H or 4H)  x_i, eq. 6
+        query_vectors, alpha = self.attend(document, query, query_mask)  # (B, D, 2H)  q̃_i; (B, D, Q)  α_i, eq. 5
+        return self.dropout(self.gate(document, query_vectors)), alpha  # (B, D, 2H or 4H)  x_i, eq. 6

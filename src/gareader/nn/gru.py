@@ -1,4 +1,4 @@
-"""The bidirectional GRU, with both definitions of the cell: clear in PyTorch here, fast in `gru_kernel`."""
+"""The bidirectional GRU with both definitions of the cell, in PyTorch; `gru_kernel` is the fast implementation."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -15,7 +15,7 @@ CellName = Literal["paper", "cudnn"]
 def paper_cell(x: Tensor, h: Tensor, u: Tensor) -> Tensor:
     """One step of the paper's GRU: the reset gate acts before the product with U_h.
 
-    `x` holds the three inputs W x + b of r, z and h̃ side by side, `u` the three matrices U likewise.
+    `x` has the inputs W x + b of r, z and h̃ side by side, `u` their matrices U side by side.
     """
     x_gates, x_candidate = x.tensor_split([2 * h.shape[-1]], dim=-1)
     u_gates, u_candidate = u.tensor_split([2 * h.shape[-1]], dim=-1)
@@ -25,7 +25,7 @@ def paper_cell(x: Tensor, h: Tensor, u: Tensor) -> Tensor:
 
 
 def cudnn_cell(x: Tensor, h: Tensor, u: Tensor) -> Tensor:
-    """One step of the GRU of `torch.nn.GRU` and cuDNN: reset after the product, and z keeps the old state."""
+    """One step of the GRU of `torch.nn.GRU` and cuDNN: the reset gate acts after the product; z keeps the old state."""
     x_gates, x_candidate = x.tensor_split([2 * h.shape[-1]], dim=-1)
     u_gates, u_candidate = (h @ u).tensor_split([2 * h.shape[-1]], dim=-1)
     r, z = torch.sigmoid(x_gates + u_gates).chunk(2, dim=-1)
@@ -37,7 +37,7 @@ CELLS: dict[CellName, Cell] = {"paper": paper_cell, "cudnn": cudnn_cell}
 
 
 class BiGRU(nn.Module):
-    """BiGRU(X) = [h^f_1 ‖ h^b_T, …, h^f_T ‖ h^b_1]; both directions' parameters are stacked, gates in order r, z, h̃."""
+    """BiGRU(X) = [h^f_1 ‖ h^b_T, …, h^f_T ‖ h^b_1]; weights of both directions are stacked, gates in order r, z, h̃."""
 
     def __init__(
         self, inputs: int, hidden: int, cell: CellName = "paper", *, generator: torch.Generator | None = None
@@ -49,9 +49,9 @@ class BiGRU(nn.Module):
         self.bias = nn.Parameter(torch.zeros(2, 1, 1, 3 * hidden))
 
     def forward(self, sequence: Tensor, mask: Tensor, words: Tensor | None = None) -> Tensor:
-        """(B, T, inputs), (B, T) → (B, T, 2 hidden); a masked step keeps the state and puts out zeros.
+        """(B, T, inputs), (B, T) → (B, T, 2 hidden); a masked step keeps the state, and its output is zero.
 
-        With `words` (B, T), `sequence` is (N, inputs), the vectors of N distinct words, and the sequences are
+        With `words` (B, T), `sequence` (N, inputs) has the vectors of N distinct words, and the input is
         `sequence[words]`.
         """
         if native.usable(sequence, mask):
@@ -60,14 +60,14 @@ class BiGRU(nn.Module):
         return self.in_pytorch(sequence, mask, words)
 
     def in_pytorch(self, sequence: Tensor, mask: Tensor, words: Tensor | None) -> Tensor:
-        """The same, clearly: on any device, in any precision."""
-        inputs = torch.einsum("...i,dig->d...g", sequence, self.input_weight)  # of a word or of a token, once
+        """The forward pass in PyTorch, for any device and precision."""
+        inputs = torch.einsum("...i,dig->d...g", sequence, self.input_weight)  # (2, B, T or N, 3H)
         steps = (inputs if words is None else inputs[:, words]) + self.bias  # (2, B, T, 3H)
-        steps = torch.stack([steps[0], steps[1].flip(1)])  # the second direction reads from the end
+        steps = torch.stack([steps[0], steps[1].flip(1)])  # the backward direction reads from the end
         masks = torch.stack([mask, mask.flip(1)]).unsqueeze(-1)  # (2, B, T, 1)
         state = steps.new_zeros(2, len(mask), self.recurrent_weight.shape[1])  # (2, B, H)
         states = []
-        # unbind, not steps[:, :, t]: the gradient of an index is as large as all steps, and there is one for each
+        # unbind, not steps[:, :, t]: each index would have a gradient as large as all steps
         for step, real in zip(steps.unbind(dim=2), masks.unbind(dim=2), strict=True):
             state = torch.where(real, CELLS[self.cell](step, state, self.recurrent_weight), state)
             states.append(state)

@@ -1,4 +1,4 @@
-"""The native Bi-GRU and its place in autograd."""
+"""The native Bi-GRU as an autograd function."""
 
 import ctypes
 from typing import Any
@@ -27,7 +27,7 @@ def bigru(
     cell: str,
     instruction_set: int = 0,
 ) -> Tensor:
-    """What `BiGRU.forward` computes, from the input weights, recurrent weights and biases of both directions."""
+    """`BiGRU.forward` by the kernel; `weights` are the input weights, recurrent weights and biases."""
     batch, steps = mask.shape
     inputs, hidden = weights[0].shape[1], weights[1].shape[1]
     native.check(

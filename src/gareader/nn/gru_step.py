@@ -1,14 +1,14 @@
-"""One GRU that takes a step at a time, for readers that think in steps."""
+"""A GRU cell with weights, for readers that compute their states step by step."""
 
 import torch
 from torch import Tensor, nn
 
-from gareader.nn.first_weights import orthogonal_
 from gareader.nn.gru import paper_cell
+from gareader.nn.initial_weights import orthogonal_
 
 
 class GRUStep(nn.Module):
-    """h' = GRU(x, h), with the reset gate before the product; recurrent matrices begin orthogonal."""
+    """h' = GRU(x, h) with the reset gate before the product; recurrent matrices are initially orthogonal."""
 
     def __init__(self, inputs: int, hidden: int, *, generator: torch.Generator | None = None) -> None:
         super().__init__()

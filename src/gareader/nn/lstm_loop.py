@@ -1,4 +1,4 @@
-"""An LSTM step by step, for readers that need its cells or peepholes, which torch.nn.LSTM does not give."""
+"""An LSTM as a loop over steps, for readers that need cells or peepholes, which torch.nn.LSTM lacks."""
 
 from typing import Any
 
@@ -12,30 +12,30 @@ _d_sigmoid, _d_tanh = torch.ops.aten.sigmoid_backward, torch.ops.aten.tanh_backw
 
 
 class LSTMLoop(nn.Module):
-    """An LSTM without weights of its own: the reader that has them says how they begin."""
+    """The recurrence of an LSTM; the weights belong to the reader."""
 
     def forward(
         self, steps: Tensor, recurrent_weight: Tensor, peepholes: Tensor | None = None, state: State | None = None
     ) -> State:
         """Inputs W x + b of N texts (T, N, 4H), U (H, 4H) → the states h and the cells c after each step, (T, N, H).
 
-        Gates are in the order f, i, g, o. `peepholes` (3, H) are the weights of c in f, i and o; `state` is h and c
-        before the first step, (N, H) each, zeros if not given. No step is masked: take what stands at the end of each
+        Gates are in the order f, i, g, o. `peepholes` (3, H) are the weights of c in f, i and o. `state` is h and c
+        before the first step, (N, H) each; zeros by default. Steps are not masked: index the states at the end of each
         text.
         """
-        like = recurrent_weight.dtype
+        dtype = recurrent_weight.dtype
         with torch.autocast(steps.device.type, enabled=False):
             if peepholes is None:
                 peepholes = recurrent_weight.new_zeros(3, len(recurrent_weight))
             h, c = state or (recurrent_weight.new_zeros(steps.shape[1], len(recurrent_weight)),) * 2
             states, cells = _Loop.apply(  # type: ignore[no-untyped-call]
-                steps.to(like), recurrent_weight, peepholes, h.to(like), c.to(like)
+                steps.to(dtype), recurrent_weight, peepholes, h.to(dtype), c.to(dtype)
             )
         return states, cells
 
 
 class _Loop(torch.autograd.Function):
-    """Its backward pass keeps every step's gradient and multiplies once, where autograd would at each step."""
+    """The backward pass keeps the gradients of all steps and computes d_weight in one product, not one per step."""
 
     @staticmethod
     def forward(ctx: Any, steps: Tensor, weight: Tensor, peepholes: Tensor, h: Tensor, c: Tensor) -> State:
@@ -57,8 +57,8 @@ class _Loop(torch.autograd.Function):
     def backward(ctx: Any, d_states: Tensor, d_cells: Tensor) -> tuple[Tensor | None, ...]:
         weight, peepholes, h, c, gates, states, cells = ctx.saved_tensors
         before_h, before_c = torch.cat([h.unsqueeze(0), states[:-1]]), torch.cat([c.unsqueeze(0), cells[:-1]])
-        d_steps, turned = torch.empty_like(gates), weight.T.contiguous()
-        d_h, d_c = torch.zeros_like(h), torch.zeros_like(c)  # of the state after step t, by the steps behind it
+        d_steps, transposed = torch.empty_like(gates), weight.T.contiguous()
+        d_h, d_c = torch.zeros_like(h), torch.zeros_like(c)  # gradients of the state after step t, from later steps
         for t in reversed(range(len(gates))):
             f, i, g, o = gates[t].chunk(4, dim=1)
             tanh_c = cells[t].tanh()
@@ -68,11 +68,11 @@ class _Loop(torch.autograd.Function):
             d_f, d_i = _d_sigmoid(d_c * before_c[t], f), _d_sigmoid(d_c * g, i)
             torch.cat([d_f, d_i, _d_tanh(d_c * i, g), d_o], dim=1, out=d_steps[t])
             d_c = (d_c * f).addcmul_(d_f, peepholes[0]).addcmul_(d_i, peepholes[1])
-            d_h = d_steps[t] @ turned
+            d_h = d_steps[t] @ transposed
         d_weight = before_h.flatten(0, 1).T @ d_steps.flatten(0, 1)
         d_peepholes = None
         if ctx.needs_input_grad[2]:
-            seen = (before_c, before_c, None, cells)  # by f, i, g and o
-            parts = zip(d_steps.chunk(4, dim=2), seen, strict=True)
+            peephole_cells = (before_c, before_c, None, cells)  # of f, i, g and o
+            parts = zip(d_steps.chunk(4, dim=2), peephole_cells, strict=True)
             d_peepholes = torch.stack([(d * c).sum(dim=(0, 1)) for d, c in parts if c is not None])
         return d_steps, d_weight, d_peepholes, d_h, d_c

@@ -1,4 +1,4 @@
-"""The library that `native/` is built to: whether it is there, and calls of its functions."""
+"""The shared library of the native kernels: loading it and calling its functions."""
 
 import ctypes
 import os
@@ -11,20 +11,20 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from gareader.errors import ConfigError
+from gareader.core.errors import ConfigError
 
 LIBRARY = Path(__file__).with_name("libgru.so")
-"""Where the installation puts the library, if there was a compiler."""
+"""The path of the library; the installation builds it if there is a C compiler."""
 
 INTERFACE = 1
-"""GRU_INTERFACE of the header that this module is written for."""
+"""The value of GRU_INTERFACE in the header that this module is written for."""
 
 _ERRORS = {1: "there is not enough memory", 2: "this machine lacks the instruction set", 3: "a word is out of range"}
 
 
 @cache
 def library() -> ctypes.CDLL | None:
-    """The library, or None with a warning where it was not built. `GAREADER_GRU` decides between native and torch."""
+    """The library; None, with a warning, if it was not built. `GAREADER_GRU` is "native" or "torch" to choose one."""
     choice = os.environ.get("GAREADER_GRU", "")
     if choice not in ("", "native", "torch"):
         raise ConfigError(f"GAREADER_GRU = {choice!r} is not known; use native or torch")
@@ -43,7 +43,7 @@ def library() -> ctypes.CDLL | None:
         why = f"the native kernel cannot be loaded ({error})" if LIBRARY.exists() else "no native kernel"
         warnings.warn(f"reading with PyTorch alone, several times slower: {why}; {way_out}", stacklevel=2)
         return None
-    os.register_at_fork(after_in_child=_on_one_thread)
+    os.register_at_fork(after_in_child=_use_one_thread)
     loaded.gru_instruction_set.restype = ctypes.c_char_p
     loaded.gru_instruction_set.argtypes = [ctypes.c_int64]
     for size in (loaded.gru_gates_size, loaded.gate_columns):
@@ -56,20 +56,20 @@ def library() -> ctypes.CDLL | None:
 
 
 def _interface(loaded: ctypes.CDLL) -> int:
-    """The number of the library's interface; 0 of one that does not tell."""
+    """The version of the library's interface; 0 if the library has no version."""
     try:
         return int(loaded.gru_interface())
     except AttributeError:
         return 0
 
 
-def _on_one_thread() -> None:
-    """A forked process lacks the threads that OpenMP thinks it has: it would wait for them for ever."""
+def _use_one_thread() -> None:
+    """Use one thread in a forked process: OpenMP would wait for ever for threads that were not forked."""
     torch.set_num_threads(1)
 
 
 def instruction_sets() -> list[str]:
-    """The instruction sets of this machine that the library has code for, the best first."""
+    """The instruction sets of this machine for which the library has code, the best first."""
     loaded = library()
     if loaded is None:
         return []
@@ -77,12 +77,12 @@ def instruction_sets() -> list[str]:
 
 
 def usable(values: Tensor, mask: Tensor) -> bool:
-    """Whether the kernel takes these: single precision, in the main memory, not empty, and there is a kernel."""
+    """Whether the kernel can be used: there is one, and the tensors are float32, on the CPU and not empty."""
     return values.dtype == torch.float32 and values.device.type == "cpu" and mask.numel() > 0 and library() is not None
 
 
 def call(function: str, shape: ctypes.Structure, *tensors: Tensor | None) -> None:
-    """Run a function of the library on the memory of dense tensors."""
+    """Call a function of the library with the addresses of contiguous tensors."""
     pointers = [None if tensor is None else ctypes.c_void_p(tensor.data_ptr()) for tensor in tensors]
     code = getattr(loaded_library(), function)(ctypes.byref(shape), *pointers)
     if code:
@@ -90,15 +90,15 @@ def call(function: str, shape: ctypes.Structure, *tensors: Tensor | None) -> Non
 
 
 def loaded_library() -> ctypes.CDLL:
-    """The library, where there must be one."""
+    """The library; raises RuntimeError if there is none."""
     loaded = library()
-    if loaded is None:  # `usable` was not asked
+    if loaded is None:  # the caller has not checked `usable`
         raise RuntimeError("there is no native kernel")
     return loaded
 
 
 def check(expected: Mapping[str, tuple[Tensor | None, torch.dtype, tuple[int, ...]]]) -> None:
-    """Make sure of every tensor's kind and shape: C would read whatever it is given."""
+    """Raise ValueError for a tensor of another type or shape than the kernel reads."""
     for name, (tensor, dtype, shape) in expected.items():
         if tensor is not None and (tensor.dtype != dtype or tensor.shape != shape):
             raise ValueError(f"{name}: {tensor.dtype} of {tuple(tensor.shape)} where {dtype} of {shape} is due")

@@ -1,4 +1,4 @@
-"""Pointer-sum: from a score for every document token to a probability for every candidate, in log space."""
+"""Pointer sum: from a score of every document token to a probability of every candidate, in log space."""
 
 from torch import Tensor
 
@@ -8,8 +8,8 @@ from gareader.nn.masked import masked_logsumexp
 def pointer_sum(scores: Tensor, occurrence: Tensor) -> Tensor:
     """log Pr(c|d,q), with Pr(c|d,q) ∝ Σ_{i ∈ I(c,d)} s_i: (B, D), (B, C, D) → (B, C).
 
-    The softmax of the document cancels in the renormalisation over the candidates, so the scores come in as they are.
-    A candidate without an occurrence has −inf; where none has one, all are −inf. Neither harms a gradient.
+    The softmax over the document cancels in the renormalisation over the candidates, so the scores are logits.
+    A candidate that does not occur has −inf; if none occurs, all have −inf. All gradients stay finite.
     """
     mass = masked_logsumexp(scores.unsqueeze(1), occurrence)  # (B, C)
     total = masked_logsumexp(mass, occurrence.any(dim=-1))  # (B,)

@@ -1,4 +1,4 @@
-"""A linear map whose first weights come from a generator of one's own."""
+"""A linear map whose initial weights come from a given generator."""
 
 import torch
 from torch import Tensor, nn
@@ -6,7 +6,7 @@ from torch.nn import functional
 
 
 class Projection(nn.Module):
-    """W x, or W x + b; W begins as Glorot's uniform, or uniform between −bound and bound, and b as zero."""
+    """W x, or W x + b; initially W is Glorot uniform, or uniform between −bound and bound, and b is zero."""
 
     def __init__(
         self,

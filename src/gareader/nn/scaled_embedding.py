@@ -1,18 +1,18 @@
-"""Word vectors that begin smaller than they are given."""
+"""Word vectors that are scaled before training."""
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from gareader.batching import Types
+from gareader.nn.batching import Types
 from gareader.nn.embedding import TokenEmbedding
 
 
 class ScaledEmbedding(TokenEmbedding):
-    """L(w) for readers that begin with small random vectors: those given have variance 1, as have unknown words."""
+    """L(w) for readers with small initial vectors; random vectors of known and unknown words have variance 1."""
 
     def __init__(self, words: Tensor, scale: float, *, update_words: bool) -> None:
-        """The first table is `scale` times `words`; a saved one is loaded as it is."""
+        """The initial table is `scale` times `words`; loading a model replaces it."""
         super().__init__(words * scale, None, update_words=update_words)
         self.scale = scale
 

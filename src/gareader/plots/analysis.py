@@ -1,4 +1,4 @@
-"""Where a reader is right, and how far to believe it."""
+"""The picture of an analysis: accuracy by kind of question, and calibration."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -9,15 +9,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def analysis_picture(found: Mapping[str, Any]) -> "Figure":
-    """Accuracy by kind of question, and a reliability diagram, from what `gareader analyse --json` prints."""
-    groups = found["groups"]
+def analysis_picture(analysis: Mapping[str, Any]) -> "Figure":
+    """Draw the accuracy by kind of question and a reliability diagram of the output of `gareader analyse --json`."""
+    groups = analysis["groups"]
     aspects = list(dict.fromkeys(group["aspect"] for group in groups))
     figure = empty_figure(11, max(4.2, 0.21 * (len(groups) + 1.6 * len(aspects))))
     kinds, reliability = figure.subplots(1, 2, width_ratios=(1, 1.3))
-    _accuracy_of_groups(kinds, groups, found["accuracy"])
+    _accuracy_of_groups(kinds, groups, analysis["accuracy"])
     reliability.plot([0, 100], [0, 100], color="black", lw=0.8, ls=":")
-    before, after = found["calibration"], found["calibration_cross_fitted"]
+    before, after = analysis["calibration"], analysis["calibration_cross_fitted"]
     curves = (("as it is", before, 0), ("a temperature fitted on the other half", after, 1))
     for label, calibration, colour in curves:
         bins = calibration["bins"]
@@ -43,7 +43,7 @@ def analysis_picture(found: Mapping[str, Any]) -> "Figure":
 
 
 def _accuracy_of_groups(axes: Any, groups: Sequence[Mapping[str, Any]], accuracy: float) -> None:
-    """A dot with its interval for each group, the aspects under each other."""
+    """Draw a dot with its interval for each group, one aspect below the other."""
     places, labels, row, aspect = [], [], 0.0, None
     for group in groups:
         if group["aspect"] != aspect:
@@ -81,8 +81,8 @@ def _accuracy_of_groups(axes: Any, groups: Sequence[Mapping[str, Any]], accuracy
     axes.grid(alpha=0.25, axis="x")
 
 
-def _error_bars(measured: Sequence[Mapping[str, Any]]) -> list[list[float]]:
-    """The lengths below and above each accuracy."""
-    below = [100 * (each["accuracy"] - each["interval"][0]) for each in measured]
-    above = [100 * (each["interval"][1] - each["accuracy"]) for each in measured]
+def _error_bars(reports: Sequence[Mapping[str, Any]]) -> list[list[float]]:
+    """The lengths of the bars below and above each accuracy."""
+    below = [100 * (each["accuracy"] - each["interval"][0]) for each in reports]
+    above = [100 * (each["interval"][1] - each["accuracy"]) for each in reports]
     return [[max(0.0, length) for length in lengths] for lengths in (below, above)]

@@ -1,4 +1,4 @@
-"""Where a reader looked: the paper's figure of the attention, for any question."""
+"""The paper's figure of the attention, for any question."""
 
 from dataclasses import dataclass
 from textwrap import fill
@@ -7,27 +7,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gareader.errors import GareaderError
-from gareader.examples import PLACEHOLDER, Attention, Example, Prediction
+from gareader.core.errors import GareaderError
+from gareader.data.examples import PLACEHOLDER, Attention, Example, Prediction
 from gareader.plots.figures import COLOURS, empty_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_MENTIONS = 30
-"""Rows of a figure; of more mentions, those with the largest shares of the final attention are shown."""
+"""The most rows of a figure: the mentions with the largest shares of the final attention."""
 
 CELL, LINE, CHARACTERS = 0.21, 0.145, 15
-"""Inches of a cell of a map and of a line of the caption, and how many characters of it an inch holds."""
+"""Inches of a cell of a map, inches of a line of the caption, and characters of the caption per inch."""
 
 CONTEXT = 12
-"""Words shown on each side of a mention in a document too long to be shown whole."""
+"""Words shown on each side of a mention if the document is longer than WHOLE."""
 
 WHOLE = 600
-"""Words of a document that is shown whole."""
+"""The most words of a document that is shown whole."""
 
 LONGEST = 18
-"""Characters of a label."""
+"""The most characters of a label."""
 
 
 @dataclass(frozen=True)
@@ -39,45 +39,45 @@ class Mention:
     end: int
 
     def share(self, attention: NDArray[np.float32]) -> float:
-        """Of the final attention."""
+        """The share of the final attention on the mention."""
         return float(attention[self.first : self.end].sum())
 
 
 def mentions(example: Example) -> list[Mention]:
-    """Where the document speaks of the candidates; a word of several candidates is a mention of each."""
-    found = []
+    """The mentions of the candidates in the document, in order; a word of two candidates is a mention of both."""
+    spans = []
     for number, words in enumerate(example.candidates):
         first = None
         for place, word in enumerate((*example.document, None)):
             if word in words and first is None:
                 first = place
             elif word not in words and first is not None:
-                found.append(Mention(number, first, place))
+                spans.append(Mention(number, first, place))
                 first = None
-    return sorted(found, key=lambda mention: (mention.first, mention.candidate))
+    return sorted(spans, key=lambda mention: (mention.first, mention.candidate))
 
 
 def attention_figure(prediction: Prediction) -> "Figure":
-    """For each mention of a candidate: its attention and the query's in every hop, then its final share."""
-    seen, example = prediction.attention, prediction.example
-    if seen is None:
+    """Draw, for each mention of a candidate, its attention with the query in every hop, then its final share."""
+    attention, example = prediction.attention, prediction.example
+    if attention is None:
         way_out = "answer the question one by one, with a reader that has attention to show (docs/readers.md)"
         raise GareaderError(f"this prediction was made without attention; {way_out}")
     every = mentions(example)
     if not every:
         raise GareaderError(f"{example.id}: no candidate occurs in the document, so there is nothing to draw")
-    largest = set(sorted(every, key=lambda mention: -mention.share(seen.document))[:MOST_MENTIONS])
+    largest = set(sorted(every, key=lambda mention: -mention.share(attention.document))[:MOST_MENTIONS])
     shown = [mention for mention in every if mention in largest]
-    map_width = max(1.8, CELL * len(seen.query))
-    width = map_width * len(seen.hops) + 4.4
+    map_width = max(1.8, CELL * len(attention.query))
+    width = map_width * len(attention.hops) + 4.4
     upper = max(3, len(shown)) * CELL + 1.8
     text = caption(prediction, every, shown, int(CHARACTERS * width))
     lower = LINE * (text.count("\n") + 2)
     figure = empty_figure(width, upper + lower)
     grid = figure.add_gridspec(2, 1, height_ratios=(upper, lower))
-    ratios = [*([map_width] * len(seen.hops)), 2.2]
+    ratios = [*([map_width] * len(attention.hops)), 2.2]
     panels = grid[0].subgridspec(1, len(ratios), width_ratios=ratios).subplots(squeeze=False)[0]
-    _maps(figure, panels[:-1], seen, shown)
+    _maps(figure, panels[:-1], attention, shown)
     _final(panels[-1], prediction, shown)
     for number, panel in enumerate(panels):
         _label_mentions(panel, example, every, shown, named=number == 0)
@@ -88,20 +88,20 @@ def attention_figure(prediction: Prediction) -> "Figure":
 
 
 def over_query(hop: NDArray[np.float32]) -> bool:
-    """Whether a hop is what document words give to the query, not what query words give to the document."""
+    """Whether a hop distributes each document word's attention over the query, not the other way round."""
     sums = hop.sum(axis=1)
     return bool((np.isclose(sums, 1, atol=1e-3) | (sums == 0)).all())
 
 
-def _maps(figure: "Figure", panels: Any, seen: Attention, shown: list[Mention]) -> None:
-    """One map for each hop, on one scale of colours."""
-    values = [np.stack([hop[mention.first : mention.end].mean(axis=0) for mention in shown]) for hop in seen.hops]
+def _maps(figure: "Figure", panels: Any, attention: Attention, shown: list[Mention]) -> None:
+    """Draw one map for each hop, all on one colour scale."""
+    values = [np.stack([hop[mention.first : mention.end].mean(axis=0) for mention in shown]) for hop in attention.hops]
     top = max((float(value.max()) for value in values), default=1.0)
-    words = [_short("____" if word == PLACEHOLDER else word) for word in seen.query]
+    words = [_short("____" if word == PLACEHOLDER else word) for word in attention.query]
     for number, (panel, value) in enumerate(zip(panels, values, strict=True), 1):
         image = panel.imshow(value, aspect="auto", cmap="Blues", vmin=0, vmax=top, interpolation="nearest")
         panel.set_title(
-            f"hop {number}, {'over' if over_query(seen.hops[number - 1]) else 'from'} the query", fontsize=9
+            f"hop {number}, {'over' if over_query(attention.hops[number - 1]) else 'from'} the query", fontsize=9
         )
         panel.set_xticks(range(len(words)), words, rotation=90, fontsize=7, parse_math=False)
         panel.tick_params(length=0)
@@ -111,9 +111,9 @@ def _maps(figure: "Figure", panels: Any, seen: Attention, shown: list[Mention]) 
 
 
 def _final(panel: Any, prediction: Prediction, shown: list[Mention]) -> None:
-    """The share of the final attention that falls on each mention."""
-    seen = prediction.attention
-    shares = [100 * mention.share(seen.document) for mention in shown] if seen else []
+    """Draw the share of the final attention on each mention."""
+    attention = prediction.attention
+    shares = [100 * mention.share(attention.document) for mention in shown] if attention else []
     best = prediction.order[0]
     colours = [COLOURS[1] if mention.candidate == best else COLOURS[0] for mention in shown]
     panel.barh(range(len(shown)), shares, color=colours, height=0.7)
@@ -137,28 +137,28 @@ def _label_mentions(panel: Any, example: Example, every: list[Mention], shown: l
 
 
 def caption(prediction: Prediction, every: list[Mention], shown: list[Mention], width: int) -> str:
-    """Answer, query and document in words, the mentions numbered."""
+    """Answer, query and document as text, with numbered mentions."""
     example = prediction.example
     ranking = ",  ".join(f"{candidate} {probability:.0%}" for candidate, probability in prediction.ranking[:10])
     truth = "" if example.answer is None else f"   (right: {' '.join(example.candidates[example.answer])})"
-    asked = " ".join("____" if word == PLACEHOLDER else word for word in example.query)
+    query = " ".join("____" if word == PLACEHOLDER else word for word in example.query)
     left = len(every) - len(shown)
     note = f"Drawn: the {len(shown)} mentions with most of the attention; {left:,} more have less." if left else ""
-    parts = [f"Answer: {ranking}{truth}", f"Query: {asked}", f"Document: {_numbered(example, every, shown)}", note]
-    return "\n".join(fill(part, width, subsequent_indent="    ") for part in parts if part)
+    lines = [f"Answer: {ranking}{truth}", f"Query: {query}", f"Document: {_numbered(example, every, shown)}", note]
+    return "\n".join(fill(line, width, subsequent_indent="    ") for line in lines if line)
 
 
 def _numbered(example: Example, every: list[Mention], shown: list[Mention]) -> str:
-    """The document with a number behind each mention; of a long one only what surrounds the mentions shown."""
+    """The document with a number after each mention; a long document is cut to the context of the shown mentions."""
     numbers: dict[int, list[str]] = {}
-    near = set(range(len(example.document))) if len(example.document) <= WHOLE else set()
+    kept = set(range(len(example.document))) if len(example.document) <= WHOLE else set()
     for number, mention in enumerate(every, 1):
         numbers.setdefault(mention.end - 1, []).append(f"[{number}]")
     for mention in shown:
-        near.update(range(max(0, mention.first - CONTEXT), mention.end + CONTEXT))
+        kept.update(range(max(0, mention.first - CONTEXT), mention.end + CONTEXT))
     pieces: list[str] = []
     for place, word in enumerate(example.document):
-        if place in near:
+        if place in kept:
             pieces.append(word + "".join(numbers.get(place, ())))
         elif pieces[-1:] != ["…"]:
             pieces.append("…")

@@ -1,10 +1,10 @@
-"""Readers side by side."""
+"""The picture of accuracies side by side."""
 
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gareader.errors import CorpusError
+from gareader.core.errors import CorpusError
 from gareader.plots.figures import COLOURS, empty_figure
 
 if TYPE_CHECKING:
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 def comparison_picture(results: Path) -> "Figure":
-    """The accuracy of each reader with its interval, the best on top."""
-    rows = sorted(read_results(results), key=lambda row: row["accuracy"])
+    """Draw the accuracy of each reader with its interval, the best on top."""
+    rows = sorted(read_accuracies(results), key=lambda row: row["accuracy"])
     figure = empty_figure(7, 1.2 + 0.3 * len(rows))
     axes = figure.subplots()
     shares = [100 * row["accuracy"] for row in rows]
@@ -32,8 +32,8 @@ def comparison_picture(results: Path) -> "Figure":
     return figure
 
 
-def read_results(path: Path) -> list[dict[str, Any]]:
-    """Lines with reader, corpus, accuracy and interval."""
+def read_accuracies(path: Path) -> list[dict[str, Any]]:
+    """Read the lines of `gareader evaluate --results`: reader, corpus, accuracy and interval."""
     rows = []
     try:
         lines = path.read_text(encoding="utf-8").splitlines()

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gareader.errors import GareaderError
+from gareader.core.errors import GareaderError
 from gareader.plots.figures import COLOURS, empty_figure
-from gareader.training import METRICS
+from gareader.training.run import METRICS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -17,7 +17,7 @@ STYLES = ("-", "--", ":", "-.")
 
 
 def learning_curves(runs: Sequence[Path]) -> "Figure":
-    """Loss, accuracy and learning rate of runs against the examples they have seen."""
+    """Draw loss, accuracy and learning rate of runs against the number of training examples read."""
     figure = empty_figure(11, 3.4)
     loss, accuracy, rate = figure.subplots(1, 3)
     names = [run.resolve().name for run in runs]
@@ -30,18 +30,18 @@ def learning_curves(runs: Sequence[Path]) -> "Figure":
         metrics = read_metrics(run)
         updates = [row for row in metrics if "loss" in row]
         validations = [row for row in metrics if "validation_accuracy" in row]
-        seen = [row["examples"] for row in updates]
-        checked = [row["examples"] for row in validations]
+        at_updates = [row["examples"] for row in updates]
+        at_validations = [row["examples"] for row in validations]
         name = names[number] if names.count(names[number]) == 1 else str(run)
-        loss.plot(seen, [row["loss"] for row in updates], label=f"{name}, training", **faint)
+        loss.plot(at_updates, [row["loss"] for row in updates], label=f"{name}, training", **faint)
         losses = [row["validation_loss"] for row in validations]
-        loss.plot(checked, losses, label=f"{name}, validation", clip_on=False, **dotted)
-        accuracy.plot(seen, [100 * row["accuracy"] for row in updates], **faint)
-        accuracy.plot(checked, [100 * row["validation_accuracy"] for row in validations], **dotted)
+        loss.plot(at_validations, losses, label=f"{name}, validation", clip_on=False, **dotted)
+        accuracy.plot(at_updates, [100 * row["accuracy"] for row in updates], **faint)
+        accuracy.plot(at_validations, [100 * row["validation_accuracy"] for row in validations], **dotted)
         low, high = zip(*(row["validation_interval"] for row in validations), strict=True) if validations else ((), ())
         shade = {"color": line["color"], "alpha": 0.15, "lw": 0}
-        accuracy.fill_between(checked, [100 * v for v in low], [100 * v for v in high], **shade)
-        rate.plot(seen, [row["learning_rate"] for row in updates], **line)
+        accuracy.fill_between(at_validations, [100 * v for v in low], [100 * v for v in high], **shade)
+        rate.plot(at_updates, [row["learning_rate"] for row in updates], **line)
     for axes, title in ((loss, "loss"), (accuracy, "accuracy, % (shaded: 95 % interval)"), (rate, "learning rate")):
         axes.set_title(title, fontsize=10)
         axes.set_xlabel("examples seen")
@@ -63,7 +63,7 @@ def _few_ticks() -> Any:
 
 
 def read_metrics(run: Path) -> list[dict[str, Any]]:
-    """The lines of a run's metrics; a last line that was cut off is left out."""
+    """Read the lines of a run's metrics; an incomplete last line is left out."""
     try:
         rows = (run / METRICS).read_text(encoding="utf-8").split("\n")[:-1]
         lines = [json.loads(row) for row in rows]

@@ -1,23 +1,23 @@
-"""What all pictures share: colours, an empty figure, and how it is written."""
+"""Colours, an empty figure, and the writing of a picture to a file."""
 
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gareader.errors import GareaderError
-from gareader.whole import check_folder, whole_file
+from gareader.core.errors import GareaderError
+from gareader.core.whole import check_folder, whole_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
-"""Okabe and Ito's, which colour-blind people tell apart too."""
+"""The palette of Okabe and Ito, which colour-blind people can distinguish."""
 
 KINDS = (".png", ".svg", ".pdf")
 
 
 def empty_figure(width: float, height: float) -> "Figure":
-    """A figure of so many inches."""
+    """A figure of that width and height in inches."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -26,7 +26,7 @@ def empty_figure(width: float, height: float) -> "Figure":
 
 
 def check_picture(path: Path) -> None:
-    """Complain if no picture can be written there; to be asked before long work."""
+    """Raise GareaderError if no picture can be written to that path; call it before long work."""
     if path.suffix.lower() not in KINDS:
         raise GareaderError(f"{path}: a picture is PNG, SVG or PDF; end its name with {', '.join(KINDS)}")
     check_folder(path)
@@ -34,12 +34,12 @@ def check_picture(path: Path) -> None:
 
 
 def save(figure: "Figure", path: Path) -> None:
-    """Write a picture; the ending of the name decides its kind."""
+    """Write a picture; the suffix of the path decides its format."""
     check_picture(path)
-    with whole_file(path, sync=False) as new, warnings.catch_warnings(record=True) as heard:
+    with whole_file(path, sync=False) as new, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         figure.savefig(new, format=path.suffix[1:].lower(), dpi=150)
     boxes = "the font of pictures lacks some characters of this text; they are drawn as boxes"
-    told = (str(warning.message) for warning in heard)
-    for text in dict.fromkeys(boxes if "missing from font" in each else each for each in told):
+    messages = (str(warning.message) for warning in caught)
+    for text in dict.fromkeys(boxes if "missing from font" in each else each for each in messages):
         warnings.warn(f"{path}: {text}", stacklevel=2)

@@ -1,12 +1,13 @@
-"""The picture of a study: accuracies with intervals beside what was published, or accuracy against training data."""
+"""The picture of a study: accuracies beside published ones, or accuracy against the fraction of training questions."""
 
 from collections.abc import Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from gareader.errors import GareaderError
+from gareader.core.errors import GareaderError
 from gareader.plots.figures import COLOURS, empty_figure
-from gareader.study import Result, Study
+from gareader.studies.study import Result, Study
+from gareader.studies.study.plan import SPLITS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -15,47 +16,47 @@ MARKERS = "osD^vP*"
 
 
 def study_picture(study: Study, results: Sequence[Result]) -> "Figure":
-    """A panel for each corpus; with several shares of the training questions, a line for each reader.
+    """Draw a panel for each corpus; with several fractions of the training questions, a line for each reader.
 
-    Accuracies are of the test questions where every corpus has some, else of the validation questions.
+    Accuracies are those of the test split if every corpus has one, else those of the validation split.
     """
-    part = "test" if all("test" in study.parts(corpus) for corpus in study.corpora) else "validation"
-    corpora = [name for name in study.corpora if any(r.corpus == name and part in r.parts for r in results)]
+    split = "test" if all("test" in study.splits(corpus) for corpus in study.corpora) else "validation"
+    corpora = [name for name in study.corpora if any(r.corpus == name and split in r.splits for r in results)]
     if not corpora:
-        raise GareaderError(f"the study has no result on {part} questions yet; run it first")
-    shares = sorted({result.fraction for result in results if result.settings})
+        raise GareaderError(f"the study has no result on {split} questions yet; run it first")
+    fractions = {result.fraction for result in results if result.settings}
     rows = [row for row in dict.fromkeys(t.row for t in study.trials) if any(r.row == row for r in results)]
-    height = 1.3 + 0.3 * len(rows) if len(shares) < 2 else 4.2
-    first = [r for r in results if r.corpus == corpora[0] and part in r.parts]
-    order = sorted(rows, key=lambda row: _share(first, row, part))
+    height = 1.3 + 0.3 * len(rows) if len(fractions) < 2 else 4.2
+    first = [r for r in results if r.corpus == corpora[0] and split in r.splits]
+    order = sorted(rows, key=lambda row: _mean_accuracy(first, row, split))
     figure = empty_figure(2.6 + 4.4 * len(corpora), height)
     for number, axes in enumerate(figure.subplots(1, len(corpora), squeeze=False)[0]):
-        mine = [r for r in results if r.corpus == corpora[number] and part in r.parts]
-        axes.set_title(f"{corpora[number]}, {part}", fontsize=9, parse_math=False)
+        of_corpus = [r for r in results if r.corpus == corpora[number] and split in r.splits]
+        axes.set_title(f"{corpora[number]}, {split}", fontsize=9, parse_math=False)
         axes.grid(alpha=0.25)
-        if len(shares) < 2:
-            _dots(axes, study, order, mine, corpora[number], part, labelled=number == 0)
+        if len(fractions) < 2:
+            _dots(axes, study, order, of_corpus, corpora[number], split, labelled=number == 0)
         else:
-            _lines(axes, rows, mine, part)
+            _lines(axes, rows, of_corpus, split)
     return figure
 
 
-def _share(results: list[Result], row: str, part: str) -> float:
-    """The mean accuracy of a row; 0 where it has no result."""
-    return fmean([r.parts[part]["accuracy"] for r in results if r.row == row] or [0.0])
+def _mean_accuracy(results: list[Result], row: str, split: str) -> float:
+    """The mean accuracy of a row; 0 if it has no result."""
+    return fmean([r.splits[split]["accuracy"] for r in results if r.row == row] or [0.0])
 
 
 def _dots(
-    axes: Any, study: Study, order: list[str], results: list[Result], corpus: str, part: str, *, labelled: bool
+    axes: Any, study: Study, order: list[str], results: list[Result], corpus: str, split: str, *, labelled: bool
 ) -> None:
-    """A dot with its interval for each reader, the best of the first corpus on top; a diamond if one was published."""
+    """Draw a dot with its interval for each result, and a diamond for each published accuracy."""
     for place, row in enumerate(order):
         for result in (r for r in results if r.row == row):
-            low, high = result.parts[part]["interval"]
-            share = result.parts[part]["accuracy"]
-            bars = [[100 * (share - low)], [100 * (high - share)]]
-            axes.errorbar([100 * share], [place], xerr=bars, fmt="o", ms=5, lw=1.5, capsize=3, color=COLOURS[0])
-        published = study.published.get(row, {}).get(corpus, [None, None])[0 if part == "validation" else 1]
+            low, high = result.splits[split]["interval"]
+            accuracy = result.splits[split]["accuracy"]
+            bars = [[100 * (accuracy - low)], [100 * (high - accuracy)]]
+            axes.errorbar([100 * accuracy], [place], xerr=bars, fmt="o", ms=5, lw=1.5, capsize=3, color=COLOURS[0])
+        published = study.published.get(row, {}).get(corpus, [None, None])[SPLITS.index(split)]
         if published is not None:
             axes.plot([published], [place], "D", ms=5, mfc="none", color=COLOURS[1])
     axes.set_yticks(range(len(order)), order if labelled else [""] * len(order), fontsize=8, parse_math=False)
@@ -63,28 +64,28 @@ def _dots(
     axes.set_xlabel("accuracy, % (dot and 95 % interval: here; diamond: published)", fontsize=8)
 
 
-def _lines(axes: Any, rows: list[str], results: list[Result], part: str) -> None:
-    """Accuracy against the share of the training questions; a baseline, which needs none, is a line across."""
+def _lines(axes: Any, rows: list[str], results: list[Result], split: str) -> None:
+    """Draw accuracy against the fraction of the training questions; a baseline is a horizontal line."""
     for number, row in enumerate(rows):
-        mine = [r for r in results if r.row == row]
+        of_row = [r for r in results if r.row == row]
         colour = COLOURS[number % len(COLOURS)]
         style = MARKERS[(number + number // len(COLOURS)) % len(MARKERS)]  # no two rows of 49 look alike
-        if any(r.settings is None for r in mine):
-            axes.axhline(100 * mine[0].parts[part]["accuracy"], ls="--", lw=1.2, color=colour, label=row)
+        if any(r.settings is None for r in of_row):
+            axes.axhline(100 * of_row[0].splits[split]["accuracy"], ls="--", lw=1.2, color=colour, label=row)
             continue
-        points = sorted({r.fraction for r in mine})
-        at = [[r.parts[part] for r in mine if r.fraction == share] for share in points]
-        means = [100 * fmean(report["accuracy"] for report in reports) for reports in at]
+        fractions = sorted({r.fraction for r in of_row})
+        reports_at = [[r.splits[split] for r in of_row if r.fraction == fraction] for fraction in fractions]
+        means = [100 * fmean(report["accuracy"] for report in reports) for reports in reports_at]
         below, above = (
             [
                 abs(mean - 100 * fmean(report["interval"][end] for report in reports))
-                for mean, reports in zip(means, at, strict=True)
+                for mean, reports in zip(means, reports_at, strict=True)
             ]
             for end in (0, 1)
         )
-        shares = [100 * share for share in points]
+        percentages = [100 * fraction for fraction in fractions]
         axes.errorbar(
-            shares, means, yerr=[below, above], fmt=f"{style}-", color=colour, label=row, ms=5, lw=1.5, capsize=3
+            percentages, means, yerr=[below, above], fmt=f"{style}-", color=colour, label=row, ms=5, lw=1.5, capsize=3
         )
     axes.set_xlabel("training questions, %")
     axes.set_ylabel("accuracy, % (bars: 95 % interval)")

@@ -1,20 +1,20 @@
-"""The pictures of a sweep: which settings mattered, and the way of every trial through their values."""
+"""The pictures of a sweep: the importance of settings, and parallel coordinates of all trials."""
 
 from collections.abc import Mapping, Sequence
 from math import log
 from typing import TYPE_CHECKING, Any
 
-from gareader.errors import GareaderError
+from gareader.core.errors import GareaderError
 from gareader.plots.figures import COLOURS, empty_figure
-from gareader.tuning.report import Outcome
-from gareader.tuning.space import Setting, Space
+from gareader.studies.tuning.report import TrialSummary
+from gareader.studies.tuning.space import Setting, Space
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 def importance_picture(importance: Mapping[str, float]) -> "Figure":
-    """A bar for each setting, the most important on top."""
+    """Draw a bar for each setting, the most important on top."""
     if len(importance) < 2:
         raise GareaderError(
             "no picture of importance: it needs two tuned settings, and complete trials of which some are better"
@@ -33,45 +33,45 @@ def importance_picture(importance: Mapping[str, float]) -> "Figure":
     return figure
 
 
-def parallel_picture(space: Space, found: Sequence[Outcome]) -> "Figure":
-    """A line for each trial through its settings to its accuracy; unfinished ones are grey."""
-    measured = [each for each in reversed(found) if each.accuracy is not None]  # the best is drawn last, on top
+def parallel_picture(space: Space, trials: Sequence[TrialSummary]) -> "Figure":
+    """Draw a line for each trial through its settings to its accuracy; trials that are not complete are grey."""
+    measured = [trial for trial in reversed(trials) if trial.accuracy is not None]  # the best is drawn last, on top
     if not measured:
         raise GareaderError("no picture of the trials: none has been validated yet")
     figure = empty_figure(2.5 + 1.6 * len(space.settings), 4.2)
     axes = figure.subplots()
-    shares = [100 * (each.accuracy or 0.0) for each in measured]
+    shares = [100 * (trial.accuracy or 0.0) for trial in measured]
     accuracy = Setting("validation accuracy, %", low=min(shares), high=max(max(shares), min(shares) + 0.1))
-    axes_drawn = [*space.settings, accuracy]
-    for each, share in zip(measured, shares, strict=True):
-        values = [*(each.settings[setting.name] for setting in space.settings), share]
-        heights = [_height(setting, value) for setting, value in zip(axes_drawn, values, strict=True)]
-        style = {"color": _colour(heights[-1]), "lw": 1.6} if each.state == "complete" else {"color": "0.8", "lw": 0.9}
+    scales = [*space.settings, accuracy]
+    for trial, share in zip(measured, shares, strict=True):
+        values = [*(trial.settings[setting.name] for setting in space.settings), share]
+        heights = [_height(scale, value) for scale, value in zip(scales, values, strict=True)]
+        style = {"color": _colour(heights[-1]), "lw": 1.6} if trial.state == "complete" else {"color": "0.8", "lw": 0.9}
         axes.plot(range(len(heights)), heights, "o-", ms=3, clip_on=False, **style)
-    for place, setting in enumerate(axes_drawn):
+    for place, scale in enumerate(scales):
         axes.axvline(place, color="0.4", lw=0.8, zorder=0)
-        for value in _ticks(setting):
+        for value in _ticks(scale):
             box = {"facecolor": "white", "alpha": 0.7, "edgecolor": "none", "pad": 0.5}
-            axes.text(place + 0.03, _height(setting, value), _label(value), fontsize=7, va="center", bbox=box)
-    axes.set_xticks(range(len(axes_drawn)), [setting.name for setting in axes_drawn], fontsize=8)
+            axes.text(place + 0.03, _height(scale, value), _label(value), fontsize=7, va="center", bbox=box)
+    axes.set_xticks(range(len(scales)), [scale.name for scale in scales], fontsize=8)
     axes.tick_params(axis="x", length=0, pad=8)
     axes.set_yticks([])
     axes.set_ylim(-0.03, 1.03)
-    axes.set_xlim(-0.1, len(axes_drawn) - 0.7)
+    axes.set_xlim(-0.1, len(scales) - 0.7)
     axes.spines[:].set_visible(False)
     axes.set_title("the better, the darker; grey: given up or not yet finished", fontsize=9)
     return figure
 
 
 def _colour(height: float) -> Any:
-    """Light for the worst, dark for the best."""
+    """A colour from light for the worst to dark for the best."""
     from matplotlib import colormaps
 
     return colormaps["viridis_r"](0.1 + 0.9 * height)
 
 
 def _height(setting: Setting, value: Any) -> float:
-    """Where a value is on its axis, from 0 to 1."""
+    """The position of a value on its axis, from 0 to 1."""
     if setting.values:
         return setting.values.index(value) / (len(setting.values) - 1)
     if setting.log:
@@ -80,13 +80,13 @@ def _height(setting: Setting, value: Any) -> float:
 
 
 def _ticks(setting: Setting) -> list[Any]:
-    """The values to name on an axis."""
+    """The values that an axis labels."""
     if setting.count is not None and setting.count <= 8:
         return [setting.at(index) for index in range(setting.count)]
-    parts = [quarter / 4 for quarter in range(5)]
+    heights = [quarter / 4 for quarter in range(5)]
     if setting.log:
-        return [setting.tidy(setting.low * (setting.high / setting.low) ** part) for part in parts]
-    return [setting.low + part * (setting.high - setting.low) for part in parts]
+        return [setting.tidy(setting.low * (setting.high / setting.low) ** height) for height in heights]
+    return [setting.low + height * (setting.high - setting.low) for height in heights]
 
 
 def _label(value: Any) -> str:

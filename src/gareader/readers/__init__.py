@@ -1,4 +1,4 @@
-"""Readers by name: one paper, one file; others come from modules that the user names and from installed packages."""
+"""Readers by name: one file per paper, and readers from outside: modules given by --import and installed packages."""
 
 import sys
 from importlib import import_module
@@ -8,9 +8,9 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from gareader.batching import Collator
-from gareader.config import Settings
-from gareader.errors import ReaderImportError, did_you_mean
+from gareader.core.config import Settings
+from gareader.core.errors import ReaderImportError, did_you_mean
+from gareader.nn.batching import Collator
 from gareader.readers.aoa_reader import AoAConfig, AoAReader
 from gareader.readers.attention_sum_reader import AttentionSumConfig, AttentionSumReader
 from gareader.readers.attentive_reader import AttentiveConfig, AttentiveReader
@@ -56,39 +56,39 @@ READERS: dict[str, Kind] = {
 """The built-in readers, by the names that `reader.name` takes."""
 
 GROUP = "gareader.readers"
-"""The entry points by which installed packages declare readers: the name of a reader, and where its Kind is."""
+"""The group of entry points of installed packages: each gives the name of a reader and the place of its Kind."""
 
-_outside: dict[str, Kind] = {}  # of modules that the user named, and of installed packages that were asked for
+_outside: dict[str, Kind] = {}  # readers of --import modules, and of installed packages that were loaded
 
 
 def reader_names() -> list[str]:
-    """All readers that there are; no package is imported for it."""
+    """The names of all readers; this imports no package."""
     return [*dict.fromkeys((*READERS, *_outside, *(point.name for point in entry_points(group=GROUP))))]
 
 
 def is_reader(name: object) -> bool:
-    """Whether there is a reader of that name; no package is imported for it."""
+    """Whether there is a reader of that name; this imports no package."""
     return isinstance(name, str) and (name in READERS or name in _outside or name in reader_names())
 
 
 def kind_of(name: str) -> Kind:
-    """The reader of that name: built in, of a module that was named, or of an installed package, imported now."""
+    """The Kind of a reader: built in, of an --import module, or of an installed package, which is imported now."""
     if name in READERS:
         return READERS[name]
     if name not in _outside:
-        _outside[name] = _declared(name)
+        _outside[name] = _load_entry_point(name)
     return _outside[name]
 
 
 def import_readers(module: str) -> None:
-    """Add the readers of a module, from its table `READERS`; modules in the working folder are found too."""
+    """Add the readers in the table `READERS` of a module, which may be in the working folder."""
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.append(here)
     try:
-        found = import_module(module)
+        imported = import_module(module)
     except Exception as error:  # a stranger's module may raise anything
         raise ReaderImportError(f"--import {module}: it cannot be imported ({_in_one_line(error)})") from error
-    table = getattr(found, "READERS", None)
+    table = getattr(imported, "READERS", None)
     if not isinstance(table, dict) or not all(isinstance(kind, Kind) for kind in table.values()):
         raise ReaderImportError(f"--import {module}: it has no table READERS with a Kind for each name of a reader")
     if taken := sorted(table.keys() & READERS.keys()):
@@ -96,8 +96,8 @@ def import_readers(module: str) -> None:
     _outside.update(table)
 
 
-def _declared(name: str) -> Kind:
-    """The reader that an installed package declares."""
+def _load_entry_point(name: str) -> Kind:
+    """Load the reader that an installed package declares."""
     points = [*entry_points(group=GROUP, name=name)]
     if not points:
         raise ReaderImportError(f"there is no reader {name!r}; {did_you_mean(name, reader_names())}")
@@ -122,5 +122,5 @@ def _in_one_line(error: Exception) -> str:
 def new_reader(
     name: str, config: Settings, words: Tensor, collator: Collator, *, generator: torch.Generator | None = None
 ) -> nn.Module:
-    """The reader of that name for all that the collator knows, with its first weights; `words` is the word table."""
+    """A reader with initial weights, for the collator's alphabet and answer words; `words` is the word table."""
     return kind_of(name).reader(config, Basis(words, len(collator.alphabet), collator.answers, generator))

@@ -8,11 +8,11 @@ B examples, D document tokens, Q query tokens, C candidates, E token embedding, 
 The loss is −log P(answer) with the softmax over all words of the document, as in the paper (`mass_loss`); predictions
 are renormalised over the candidates, which changes no arg-max.
 
-Departures: the query stands between @begin and @end. Word vectors start normal, with the deviation of the paper's
-uniform ±0.1, and a word outside the table has a vector of its own from its spelling, not that of UNK. The paper drops
-nothing; where dropout is asked for, it falls on the word vectors, on one word of a batch the same wherever it stands.
-A gradient that is not finite stops the training, where the authors' program removes it; that sorts by length in pools
-of 10 batches, not of 64. Of its variants, neither the query around the document nor the weighted attention is here.
+Departures: The query stands between @begin and @end. Initial word vectors are normal, with the deviation of the paper's
+uniform ±0.1, and a word outside the table has a random vector by its spelling, not that of UNK. The paper has no
+dropout; if it is set, it applies to the word vectors, with one mask per distinct word of a batch. A gradient that is
+not finite stops the training; the authors' program removes it. Batches of similar length come from pools of 64 batches,
+not of 10. Two variants of the authors' program are missing: the query around the document, and the weighted attention.
 """
 
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from gareader.batching import Batch
-from gareader.config import Count, Positive, Settings, Share
+from gareader.core.config import Count, Positive, Settings, Share
+from gareader.nn.batching import Batch
 from gareader.nn.dropout import Dropout
-from gareader.nn.first_weights import orthogonal_
 from gareader.nn.gru import BiGRU
+from gareader.nn.initial_weights import orthogonal_
 from gareader.nn.pointer_sum import pointer_mass, pointer_sum
 from gareader.nn.scaled_embedding import ScaledEmbedding
 from gareader.nn.sequences import final_states
@@ -39,9 +39,9 @@ class AttentionSumConfig(Settings):
     hidden: Count = 128
     """H, GRU units per direction."""
     dropout: Share = 0.0
-    """Share of the word vectors' numbers that is dropped in training."""
+    """Dropout rate of the word vectors."""
     word_scale: Positive = 0.058
-    """What the given word vectors are multiplied by before training: random ones have variance 1, the paper's ±0.1."""
+    """Factor of the initial word vectors: random ones have variance 1, the paper's are uniform within ±0.1."""
     update_words: bool = True
     """Whether training changes the word vectors."""
 
@@ -55,7 +55,7 @@ class AttentionSumReader(nn.Module):
         self.config = config
         self.embed = ScaledEmbedding(words, config.word_scale, update_words=config.update_words)
         self.dropout = Dropout(config.dropout)
-        # The authors' program has the cell with the reset gate before the product.
+        # In the authors' program the reset gate acts before the product, as it does here.
         self.document_gru, self.query_gru = (
             BiGRU(words.shape[1], config.hidden, generator=generator) for _ in range(2)
         )
@@ -66,11 +66,11 @@ class AttentionSumReader(nn.Module):
         """Log-probabilities of the candidates; with `attention`, also s."""
         tokens = self.dropout(self.embed(batch.types))  # (types, E)  e(w)
         states = self.document_gru(tokens, batch.document_mask, batch.document)  # (B, D, 2H)  f_i(d)
-        asked = self.query_gru(tokens, batch.query_mask, batch.query)  # (B, Q, 2H)
-        query = final_states(asked, batch.query_mask)  # (B, 2H)  g(q)
+        query_states = self.query_gru(tokens, batch.query_mask, batch.query)  # (B, Q, 2H)
+        query = final_states(query_states, batch.query_mask)  # (B, 2H)  g(q)
         scores = torch.einsum("bdh,bh->bd", states, query)  # (B, D)  f_i(d)·g(q)
         log_mass = pointer_mass(scores, batch.document_mask, batch.occurrence)  # (B, C)  log Σ_{i ∈ I(c,d)} s_i
-        log_probabilities = pointer_sum(scores, batch.occurrence)  # (B, C)  the same, renormalised
+        log_probabilities = pointer_sum(scores, batch.occurrence)  # (B, C)  renormalised over the candidates
         if not attention:
             return PointerOutput(log_probabilities, log_mass=log_mass)
         pointer = scores.masked_fill(~batch.document_mask, -torch.inf).softmax(dim=-1)  # (B, D)  s

@@ -5,31 +5,33 @@ Teaching Machines to Read and Comprehend. NIPS 2015.
 
 B examples, D document tokens, Q query tokens, C candidates, E token embedding, H LSTM units a direction, M units of m.
 
-Where it departs from the paper, or the paper leaves a choice:
+Departures, and choices that the paper leaves open:
 
-- The softmax of the answer, in the loss too, is over the candidates that the document has, not over all words.
-- A candidate of several words scores the mean of its words' rows. Behind marks, W has rows for these alone, else for
-  all words of the vocabulary; other words share a row that training never moves (see `AnswerWords`).
+- The softmax of the answer, in the loss too, is over the candidates in the document, not over all words.
+- A candidate of several words has the mean score of its words. With anonymity, W has rows for the marks alone, else for
+  all words of the vocabulary; other words share a row that training does not change (see `AnswerWords`).
 - The query stands between @begin and @end.
 - The LSTMs have neither peepholes nor an output layer of their own: y(t) is their state.
 - m has 100 units, and g as many as r and u have: the paper gives neither width.
-- Dropout falls on the states of both LSTMs.
-- First weights are normal with deviation 0.1, word vectors with deviation 1, biases zero: the paper does not say.
-- The paper's corpora hide entities behind marks that are permuted anew: `data.anonymity = "permuted"`.
+- Dropout applies to the states of both LSTMs.
+- Initial weights are normal with deviation 0.1, word vectors with deviation 1, biases zero: the paper does not say.
+- The paper's corpora hide entities behind marks, permuted for each question: `data.anonymity = "permuted"`.
 
-It attends to the document alone, with the query as one vector, so there is a document attention and no hop attention.
+The reader attends to the document with the query as one vector, so there is document attention but no hop attention.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import nn
 
-from gareader.batching import Batch
-from gareader.config import Count, Positive, Settings, Share
+from gareader.core.config import Count, Positive, Settings, Share
 from gareader.nn.answer_words import AnswerWords
+from gareader.nn.batching import Batch
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
+from gareader.nn.initial_weights import normal
 from gareader.nn.lstm import BiLSTM
 from gareader.nn.masked import masked_softmax
 from gareader.nn.sequences import final_states
@@ -39,25 +41,25 @@ from gareader.readers.reader import Basis
 
 @dataclass(frozen=True)
 class AttentiveConfig(Settings):
-    """Settings of an Attentive Reader; the defaults are sizes and dropout of one that is known to work on CNN.
+    """Settings of an Attentive Reader; the defaults are sizes and dropout of a program that is known to work on CNN.
 
-    That one has no layer g and leaves the backward states in the order in which they were read.
+    That program has no layer g and leaves the backward states in the order in which they were read.
     """
 
     hidden: Count = 256
     """H, LSTM units per direction."""
     attention_hidden: Count = 100
-    """M, units of m, which decides where to look."""
+    """M, units of the attention layer m."""
     dropout: Share = 0.2
-    """Share of the LSTM states that is dropped in training."""
+    """Dropout rate of the LSTM states."""
     init_std: Positive = 0.1
-    """Deviation of the normal distribution that the first weights are drawn from."""
+    """Standard deviation of the initial weights, which are normal."""
     update_words: bool = True
     """Whether training changes the word vectors."""
 
 
 class AttentiveReader(nn.Module):
-    """Looks once at the document with the whole question in mind, then names the answer."""
+    """Attends to the document once, with the whole query as one vector, then predicts a word."""
 
     def __init__(self, config: AttentiveConfig, basis: Basis) -> None:
         super().__init__()
@@ -65,10 +67,7 @@ class AttentiveReader(nn.Module):
         self.config = config
         self.embed = TokenEmbedding(words, None, update_words=config.update_words)
         token, states, units = words.shape[1], 2 * config.hidden, config.attention_hidden  # E, 2H, M
-
-        def weight(*shape: int) -> nn.Parameter:
-            return nn.Parameter(torch.empty(*shape).normal_(0, config.init_std, generator=generator))
-
+        weight = partial(normal, std=config.init_std, generator=generator)
         self.document_lstm = BiLSTM(token, config.hidden, generator=generator, scale=config.init_std)
         self.query_lstm = BiLSTM(token, config.hidden, generator=generator, scale=config.init_std)
         self.y_m, self.u_m = weight(states, units), weight(states, units)  # W_ym, W_um
@@ -78,7 +77,7 @@ class AttentiveReader(nn.Module):
         self.dropout = Dropout(config.dropout)
 
     def forward(self, batch: Batch, *, attention: bool = False) -> ReaderOutput:
-        """Log-probabilities of the candidates; with `attention`, also where it looked."""
+        """Log-probabilities of the candidates; with `attention`, also s."""
         tokens = self.embed(batch.types)  # (types, E)
         document = self.dropout(self.document_lstm(tokens[batch.document], batch.document_mask))  # (B, D, 2H)  y_d(t)
         query = self.dropout(self.query_lstm(tokens[batch.query], batch.query_mask))  # (B, Q, 2H)  y_q(t)

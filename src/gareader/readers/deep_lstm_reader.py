@@ -5,35 +5,37 @@ Teaching Machines to Read and Comprehend. NIPS 2015.
 
 B examples, T tokens of document, delimiter and query, C candidates, E token embedding, H units of a layer, K layers.
 
-Where it departs from the paper, or the paper leaves a choice:
+Departures, and choices that the paper leaves open:
 
-- The softmax of the answer, in the loss too, is over the candidates that the document has, not over all words.
-- A candidate of several words scores the mean of its words' rows. Behind marks, W has rows for these alone, else for
-  all words of the vocabulary; other words share a row that training never moves (see `AnswerWords`).
+- The softmax of the answer, in the loss too, is over the candidates in the document, not over all words.
+- A candidate of several words has the mean score of its words. With anonymity, W has rows for the marks alone, else for
+  all words of the vocabulary; other words share a row that training does not change (see `AnswerWords`).
 - The query stands between @begin and @end.
-- The peepholes W_kci, W_kcf and W_kco are diagonal, as those of the LSTM that the paper takes up (Graves 2012).
-- The forget gate sees x(t) and not x'(t, k), as the paper prints it; x'(t, 1) is x(t); y'(t, k) has H units.
-- The delimiter ||| is a learned vector; states begin at zero.
-- Dropout falls on the states h(t, k) on their way to y'(t, k), not on their way to the next step.
-- First weights are normal with deviation 0.1, word vectors and delimiter with deviation 1, biases zero: the paper does
-  not say.
-- The paper's corpora hide entities behind marks that are permuted anew: `data.anonymity = "permuted"`.
+- The peepholes W_kci, W_kcf and W_kco are diagonal, as in the LSTM that the paper builds on (Graves 2012).
+- The input of the forget gate is x(t), not x'(t, k), as printed in the paper; x'(t, 1) is x(t); y'(t, k) has H units.
+- The delimiter ||| is a learned vector; initial states are zero.
+- Dropout applies to the states h(t, k) in y'(t, k), not in the recurrence.
+- Initial weights are normal with deviation 0.1, word vectors and delimiter with deviation 1, biases zero: the paper
+  does not say.
+- The paper's corpora hide entities behind marks, permuted for each question: `data.anonymity = "permuted"`.
 
-It has no attention to show.
+There is no attention.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gareader.batching import Batch
-from gareader.config import Count, Positive, Settings, Share
+from gareader.core.config import Count, Positive, Settings, Share
 from gareader.nn.answer_words import AnswerWords
+from gareader.nn.batching import Batch
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
+from gareader.nn.initial_weights import normal
 from gareader.nn.lstm_loop import LSTMLoop
 from gareader.readers.output import ReaderOutput
 from gareader.readers.reader import Basis
@@ -41,27 +43,27 @@ from gareader.readers.reader import Basis
 
 @dataclass(frozen=True)
 class DeepLSTMConfig(Settings):
-    """Settings of a Deep LSTM Reader; the defaults are sizes and dropout of one that is known to work on CNN.
+    """Settings of a Deep LSTM Reader; the defaults are sizes and dropout of a program that is known to work on CNN.
 
-    That one reads the query first and begins with weights of deviation 0.01.
+    That program reads the query first, and its initial weights have deviation 0.01.
     """
 
     hidden: Count = 256
     """H, units of each layer."""
     layers: Count = 2
-    """K, LSTMs one above the other."""
+    """K, layers of the LSTM."""
     query_first: bool = False
-    """Whether it reads the query before the document."""
+    """Whether the query comes before the document."""
     dropout: Share = 0.1
-    """Share of each layer's states that is dropped in training on the way out."""
+    """Dropout rate of each layer's output."""
     init_std: Positive = 0.1
-    """Deviation of the normal distribution that the first weights are drawn from."""
+    """Standard deviation of the initial weights, which are normal."""
     update_words: bool = True
     """Whether training changes the word vectors."""
 
 
 class DeepLSTMReader(nn.Module):
-    """Reads document and query as one text, then names the answer from its last state."""
+    """Reads document and query as one text, then predicts a word from the last states."""
 
     def __init__(self, config: DeepLSTMConfig, basis: Basis) -> None:
         super().__init__()
@@ -69,50 +71,47 @@ class DeepLSTMReader(nn.Module):
         self.config = config
         self.embed = TokenEmbedding(words, None, update_words=config.update_words)
         token, hidden = words.shape[1], config.hidden  # E, H
-        self.delimiter = nn.Parameter(torch.empty(1, token).normal_(generator=generator))  # |||, drawn like a word
-        below = [0] + [hidden] * (config.layers - 1)  # of y'(t, k−1)
-        drawn: dict[str, Any] = {"generator": generator, "scale": config.init_std}
-        self.layers = nn.ModuleList(PeepholeLSTM(token, width, hidden, **drawn) for width in below)
-        self.answer = AnswerWords(len(words), config.layers * hidden, basis.answers, **drawn)  # W
+        self.delimiter = nn.Parameter(torch.empty(1, token).normal_(generator=generator))  # |||
+        below = [0] + [hidden] * (config.layers - 1)  # widths of y'(t, k−1)
+        initial: dict[str, Any] = {"generator": generator, "scale": config.init_std}
+        self.layers = nn.ModuleList(PeepholeLSTM(token, width, hidden, **initial) for width in below)
+        self.answer = AnswerWords(len(words), config.layers * hidden, basis.answers, **initial)  # W
         self.dropout = Dropout(config.dropout)
 
-    def forward(self, batch: Batch, *, attention: bool = False) -> ReaderOutput:  # noqa: ARG002  it has none
+    def forward(self, batch: Batch, *, attention: bool = False) -> ReaderOutput:  # noqa: ARG002  there is none
         """Log-probabilities of the candidates."""
         tokens = torch.cat([self.embed(batch.types), self.delimiter])  # (types + 1, E)
-        text, last = self.one_text(batch, delimiter=len(tokens) - 1)  # (T, B) words; (B,) their number less one
-        below, tops = None, []
+        text, last = self.one_text(batch, delimiter=len(tokens) - 1)  # (T, B) words; (B,) the last position
+        below, outputs = None, []
         for layer in self.layers:
             states = self.dropout(layer(tokens, text, below))  # (T, B, H)  h(t, k)
             below = states @ layer.output_weight + layer.output_bias  # (T, B, H)  y'(t, k)
-            tops.append(below[last, torch.arange(len(last), device=last.device)])  # (B, H)  y'(|d| + |q|, k)
-        g = torch.cat(tops, dim=-1)  # (B, KH)  g(d, q) = y(|d| + |q|)
+            outputs.append(below[last, torch.arange(len(last), device=last.device)])  # (B, H)  y'(|d| + |q|, k)
+        g = torch.cat(outputs, dim=-1)  # (B, KH)  g(d, q) = y(|d| + |q|)
         return ReaderOutput(self.answer(g, batch))  # (B, C)  log p(a|d,q)
 
     def one_text(self, batch: Batch, delimiter: int) -> tuple[Tensor, Tensor]:
-        """Document, delimiter and query without a gap, (T, B), and the last real place of each, (B,)."""
-        bar = torch.full_like(batch.document[:, :1], delimiter)
+        """Document, delimiter and query without padding between them, (T, B), and the last position of each, (B,)."""
+        bar = torch.full_like(batch.document[:, :1], delimiter)  # (B, 1)
         parts = [(batch.document, batch.document_mask), (bar, bar >= 0), (batch.query, batch.query_mask)]
         words, masks = zip(*(reversed(parts) if self.config.query_first else parts), strict=True)
-        mask = torch.cat(masks, dim=1)
-        order = mask.byte().argsort(dim=1, descending=True, stable=True)  # what is real first, in its order
-        last = mask.sum(dim=1) - 1
+        mask = torch.cat(masks, dim=1)  # (B, D + 1 + Q)
+        order = mask.byte().argsort(dim=1, descending=True, stable=True)  # real words first, in their order
+        last = mask.sum(dim=1) - 1  # (B,)
         return torch.cat(words, dim=1).gather(1, order)[:, : int(last.max()) + 1].T, last
 
 
 class PeepholeLSTM(nn.Module):
-    """A layer of the stack; gates in the order f, i, c, o."""
+    """One layer of the reader; gates are in the order f, i, c, o."""
 
     def __init__(
         self, inputs: int, below: int, hidden: int, *, generator: torch.Generator | None, scale: float
     ) -> None:
         """`inputs` is the width of x(t), `below` that of y'(t, k−1), 0 in the first layer."""
         super().__init__()
-
-        def weight(*shape: int) -> nn.Parameter:
-            return nn.Parameter(torch.empty(*shape).normal_(0, scale, generator=generator))
-
-        self.input_weight = weight(inputs, 4 * hidden)  # W_kxf, W_kxi, W_kxc, W_kxo, where they meet x(t)
-        self.below_weight = weight(below, 3 * hidden) if below else None  # W_kxi, W_kxc, W_kxo, where they meet y'
+        weight = partial(normal, std=scale, generator=generator)
+        self.input_weight = weight(inputs, 4 * hidden)  # the columns of W_kxf, W_kxi, W_kxc, W_kxo for x(t)
+        self.below_weight = weight(below, 3 * hidden) if below else None  # those of W_kxi, W_kxc, W_kxo for y'
         self.recurrent_weight = weight(hidden, 4 * hidden)  # W_khf, W_khi, W_khc, W_kho
         self.peepholes = weight(3, hidden)  # W_kcf, W_kci, W_kco
         self.bias = nn.Parameter(torch.zeros(4 * hidden))
@@ -121,13 +120,13 @@ class PeepholeLSTM(nn.Module):
         self.output_bias = nn.Parameter(torch.zeros(hidden))  # b_ky
 
     def forward(self, tokens: Tensor, text: Tensor, below: Tensor | None) -> Tensor:
-        """Words (types, E), which of them stand where (T, B), y'(t, k−1) (T, B, H) → h(t, k) (T, B, H).
+        """Word vectors (types, E), words (T, B), y'(t, k−1) (T, B, H) → h(t, k) (T, B, H).
 
-        No step is masked: texts begin at the first, and what follows the end of one changes nothing before it.
+        Steps are not masked: padding follows the end of a text and changes no state before it.
         """
         hidden = self.peepholes.shape[1]
-        steps = functional.embedding(text, tokens @ self.input_weight + self.bias)  # (T, B, 4H), of each word once
+        steps = functional.embedding(text, tokens @ self.input_weight + self.bias)  # (T, B, 4H)
         if below is not None and self.below_weight is not None:
-            steps = steps + functional.pad(below @ self.below_weight, (hidden, 0))  # none of it for the forget gate
+            steps = steps + functional.pad(below @ self.below_weight, (hidden, 0))  # zeros for the forget gate
         states: Tensor = self.loop(steps, self.recurrent_weight, self.peepholes)[0]
         return states

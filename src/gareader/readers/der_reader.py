@@ -6,19 +6,24 @@ Dynamic Entity Representation with Max-pooling Improves Machine Reading. NAACL 2
 B examples, D document tokens, Q query tokens, C candidates, S sentences, T tokens of a sentence between its marks,
 E word vector and entity state, H LSTM units per direction.
 
-Entities are the candidates that the document has; the first state of one is the mean of its words' vectors. With
+Entities are the candidates in the document; the initial state of an entity is the mean of its words' vectors. With
 `data.anonymity = "permuted"` that is the vector of a mark drawn per question, as in the paper; without, the vector of
-its name. A word that several candidates share reads as the mean of their states. Sentences end at . ! ? even inside
-quotation marks, and stand between @begin and @end as the query does; those without an entity leave no trace. Every
-question reads its document anew. An entity's mentions in one sentence are averaged; the authors' program leaves the
-first of several out of that sum. Linear maps have the biases of the authors' program except those that cancel in a
-softmax or stand beside another, and begin uniform with the deviation of its normal ones. Word vectors begin normal with
-the deviation of its uniform ones; with pretrained vectors, which it halves (`word_scale = 0.5`), marks and words that
-have none begin with deviation 0.5, not 0.029. Dropout falls on one word of a batch the same wherever it stands, not on
-first states. Documents with 99 entities or more are kept. The loss is −log Pr(answer) over the entities.
+its name. A word that several candidates share is replaced by the mean of their states. The loss is −log Pr(answer) over
+the entities.
 
-The attention a is to the sentences of an entity, and to its first state. `document_attention` has Pr(e) · a_j on the
-mentions of e in sentence j, in equal parts; what is missing to 1 is on first states, which stand nowhere.
+The attention a is over the sentences of an entity and its initial state. `document_attention` divides Pr(e) · a_j
+equally among the mentions of e in sentence j; the rest to 1 is on initial states, which have no position.
+
+Departures, and differences from the authors' program:
+- Sentences end at . ! ? even inside quotation marks, and stand between @begin and @end, as the query does. Sentences
+  without an entity change no state. Every question reads its document anew.
+- An entity's mentions in one sentence are averaged; the authors' program omits the first of several from the sum.
+- Linear maps have the biases of the authors' program, except those that cancel in a softmax or are added to another
+  bias. Their initial weights are uniform, with the deviation of the authors' normal ones.
+- Initial word vectors are normal, with the deviation of the authors' uniform ones. The authors halve pretrained vectors
+  (`word_scale = 0.5`); then marks and words without one have deviation 0.5, not 0.029.
+- Dropout has one mask per distinct word of a batch, and does not apply to initial states.
+- Documents with 99 entities or more are kept.
 """
 
 from dataclasses import dataclass
@@ -27,8 +32,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gareader.batching import Batch
-from gareader.config import Count, Positive, Settings, Share
+from gareader.core.config import Count, Positive, Settings, Share
+from gareader.nn.batching import Batch
 from gareader.nn.candidates import candidate_vectors, mentions, on_mentions
 from gareader.nn.dropout import Dropout
 from gareader.nn.lstm import BiLSTM
@@ -46,17 +51,17 @@ class DERConfig(Settings):
     """Settings of a DER Network; the defaults are the authors'."""
 
     hidden: Count = 300
-    """H, LSTM units per direction, and the width of the query's cue and of an answer's vector."""
+    """H, LSTM units per direction, and the width of q and v_e."""
     dropout: Share = 0.1
-    """Share of the word vectors' numbers that is dropped in training."""
+    """Dropout rate of the word vectors."""
     word_scale: Positive = 0.029
-    """What the given word vectors are multiplied by before training: random ones have variance 1, the paper's ±0.05."""
+    """Factor of the initial word vectors: random ones have variance 1, the paper's are uniform within ±0.05."""
     update_words: bool = True
     """Whether training changes the word vectors."""
 
 
 class DERReader(nn.Module):
-    """Gathers what each sentence says about each entity, then looks for the entity that the query is about."""
+    """Updates a state of each entity sentence by sentence, then compares the entities with the query."""
 
     def __init__(self, config: DERConfig, basis: Basis) -> None:
         super().__init__()
@@ -78,60 +83,61 @@ class DERReader(nn.Module):
         self.in_query = nn.Parameter(torch.empty(H).normal_(0, (2 / (H + 1)) ** 0.5, generator=generator))  # b_v2
 
     def forward(self, batch: Batch, *, attention: bool = False) -> ReaderOutput:
-        """Log-probabilities of the candidates; with `attention`, also where their entities' contexts stand."""
+        """Log-probabilities of the candidates; with `attention`, also that on the mentions of their entities."""
         vectors = self.embed(batch.types)  # (types, E)
-        tokens = self.dropout(vectors)
+        tokens = self.dropout(vectors)  # (types, E)
         present = batch.occurrence.any(dim=2)  # (B, C)
-        state, contexts, seen = self.read(batch, vectors, tokens)  # (B, C, E)  s_e; (B, C, S+1, E)  d_e,j; (B, C, S+1)
+        state, contexts, real = self.read(batch, vectors, tokens)  # (B, C, E)  s_e; (B, C, S+1, E)  d_e,j; (B, C, S+1)
 
-        here = mentions(batch, batch.query, batch.query_mask) & present.unsqueeze(2)  # (B, C, Q)
-        query = with_entities(tokens[batch.query], self.asked_mention(state), here)  # (B, Q, E)
+        mentioned = mentions(batch, batch.query, batch.query_mask) & present.unsqueeze(2)  # (B, C, Q)
+        query = with_entities(tokens[batch.query], self.asked_mention(state), mentioned)  # (B, Q, E)
         states = self.query_lstm(query, batch.query_mask)  # (B, Q, 2H)
         ends = final_states(states, batch.query_mask)  # (B, 2H)
         cloze = torch.cat([at_position(states, batch.placeholder), ends], dim=-1)  # (B, 4H)  h_q
-        asked, cue = self.asked(cloze), self.cue(cloze)  # (B, H)  u = W_hu h_q, q = W_hq h_q
+        u, q = self.asked(cloze), self.cue(cloze)  # (B, H)  u = W_hu h_q, q = W_hq h_q
 
-        scores = self.weight(torch.tanh(self.memory(contexts) + cue[:, None, None]))  # (B, C, S+1, 1)  S_j
-        alpha = masked_softmax(scores.squeeze(-1), seen)  # (B, C, S+1)  a
+        scores = self.weight(torch.tanh(self.memory(contexts) + q[:, None, None]))  # (B, C, S+1, 1)  S_j
+        alpha = masked_softmax(scores.squeeze(-1), real)  # (B, C, S+1)  a
         answers = self.answer(torch.einsum("bcj,bcje->bce", alpha, contexts))  # (B, C, H)  v_e = W_dv Σ_j a_j d_e,j
-        answers = answers + here.any(dim=2).unsqueeze(-1) * self.in_query  # (B, C, H)  v_e + b_v2 · [e is in q]
-        logits = torch.einsum("bh,bch->bc", asked, answers)  # (B, C)  u · v_e
+        answers = answers + mentioned.any(dim=2).unsqueeze(-1) * self.in_query  # (B, C, H)  v_e + b_v2 · [e is in q]
+        logits = torch.einsum("bh,bch->bc", u, answers)  # (B, C)  u · v_e
         log_probabilities = masked_log_softmax(logits, present)  # (B, C)  log Pr(e|d,q)
         if not attention:
             return ReaderOutput(log_probabilities)
-        places = on_mentions(batch, alpha[..., 1:])  # (B, C, D)
-        return ReaderOutput(log_probabilities, (), torch.einsum("bc,bcd->bd", log_probabilities.exp(), places))
+        mention_weights = on_mentions(batch, alpha[..., 1:])  # (B, C, D)
+        pointer = torch.einsum("bc,bcd->bd", log_probabilities.exp(), mention_weights)  # (B, D)
+        return ReaderOutput(log_probabilities, (), pointer)
 
     def read(self, batch: Batch, vectors: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """The entities' last states (B, C, E), all their contexts (B, C, S+1, E), and which of those are real."""
-        state = candidate_vectors(batch, vectors)  # (B, C, E)  the first s_e
-        contexts, seen = [state], [torch.ones_like(state[..., 0], dtype=torch.bool)]
-        words, mask, inside = between_marks(batch)  # (B, S, T) each
+        """The entities' last states (B, C, E), all their contexts (B, C, S+1, E), and the mask of the contexts."""
+        state = candidate_vectors(batch, vectors)  # (B, C, E)  initial s_e
+        contexts, contexts_mask = [state], [torch.ones_like(state[..., 0], dtype=torch.bool)]
+        words, mask, document_words = between_marks(batch)  # (B, S, T) each
         sentences = functional.embedding(words, tokens)  # (B, S, T, E)
-        # Each sentence is read with the states that those before it left.
+        # The states after a sentence are inputs of the next one.
         for i, sentence in enumerate(sentences.unbind(1)):  # (B, T, E)
-            real, here = mask[:, i], mentions(batch, words[:, i], inside[:, i])  # (B, T), (B, C, T)
-            told = here.any(dim=2)  # (B, C)
-            real = real & told.any(dim=1, keepdim=True) | at_start(real)  # (B, T): nothing to read without an entity
-            longest = int(real.sum(dim=1).max())  # from here on T, since most sentences are short
-            sentence, real, here = sentence[:, :longest], real[:, :longest], here[:, :, :longest]
-            inputs = with_entities(sentence, self.mention(state), here)  # (B, T, E)  W_dx s_e for entities
+            real, mentioned = mask[:, i], mentions(batch, words[:, i], document_words[:, i])  # (B, T), (B, C, T)
+            present = mentioned.any(dim=2)  # (B, C)
+            real = real & present.any(dim=1, keepdim=True) | at_start(real)  # (B, T): skip sentences without entities
+            longest = int(real.sum(dim=1).max())  # T from here on, since most sentences are short
+            sentence, real, mentioned = sentence[:, :longest], real[:, :longest], mentioned[:, :, :longest]
+            inputs = with_entities(sentence, self.mention(state), mentioned)  # (B, T, E)  W_dx s_e for entities
             states = self.sentence_lstm(inputs, real)  # (B, T, 2H)
-            mean = equal_shares(here, 2, states.dtype)  # (B, C, T)
+            mean = equal_shares(mentioned, 2, states.dtype)  # (B, C, T)
             at, ends = mean @ states, final_states(states, real).unsqueeze(1)  # (B, C, 2H), (B, 1, 2H)
             context = torch.tanh(self.context(torch.cat([at, ends.expand_as(at)], dim=-1)))  # (B, C, E)  d_e,σ
-            state = torch.where(told.unsqueeze(-1), torch.maximum(state, context), state)  # s_e ← max(s_e, d_e,σ)
+            state = torch.where(present.unsqueeze(-1), torch.maximum(state, context), state)  # s_e ← max(s_e, d_e,σ)
             contexts.append(context)
-            seen.append(told)
-        return state, torch.stack(contexts, dim=2), torch.stack(seen, dim=2)
+            contexts_mask.append(present)
+        return state, torch.stack(contexts, dim=2), torch.stack(contexts_mask, dim=2)
 
 
 def with_entities(tokens: Tensor, entities: Tensor, mentions: Tensor) -> Tensor:
-    """The tokens with entities in the place of their mentions: (B, T, E), (B, C, E), (B, C, T) → (B, T, E)."""
+    """Replace mentions by the states of their entities: (B, T, E), (B, C, E), (B, C, T) → (B, T, E)."""
     share = equal_shares(mentions, 1, tokens.dtype)  # (B, C, T)
     return torch.where(mentions.any(dim=1).unsqueeze(-1), share.transpose(1, 2) @ entities, tokens)
 
 
 def at_start(mask: Tensor) -> Tensor:
-    """True at the first step only: an LSTM wants one."""
+    """True at the first step only: an LSTM needs one step at least."""
     return torch.arange(mask.shape[1], device=mask.device) == 0

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gareader.batching import Batch
-from gareader.config import Count, Settings, Share
+from gareader.core.config import Count, Settings, Share
+from gareader.nn.batching import Batch
 from gareader.nn.embedding import CharacterEmbedding, TokenEmbedding
 from gareader.nn.gated_attention import Gate, GatedAttention, QueryAttention
 from gareader.nn.gru import BiGRU, CellName
@@ -26,10 +26,10 @@ from gareader.readers.output import ReaderOutput
 from gareader.readers.reader import Basis
 
 CLOZES: dict[str, Callable[[Tensor, Batch], Tensor]] = {
-    "blank": lambda asked, batch: at_position(asked, batch.placeholder),
-    "ends": lambda asked, batch: final_states(asked, batch.query_mask),
+    "blank": lambda query_states, batch: at_position(query_states, batch.placeholder),
+    "ends": lambda query_states, batch: final_states(query_states, batch.query_mask),
 }
-"""The query as the one vector that points: by the names that `reader.cloze` takes."""
+"""The query vector q_ℓ from the query's last states, by the names that `reader.cloze` takes."""
 
 
 @dataclass(frozen=True)
@@ -41,49 +41,49 @@ class GatedAttentionConfig(Settings):
     hidden: Count = 128
     """H, GRU units per direction."""
     dropout: Share = 0.4
-    """Share of the gated-attention output that is dropped in training."""
+    """Dropout rate of the gated-attention output."""
     gate: Gate = "multiply"
     """How the query gates a document token."""
     query_attention: QueryAttention = "token"
-    """What gates: each token's own view of the query (token), one vector for all (whole), or nothing (none)."""
+    """What gates: each token's attention to the query (token), one query vector (whole), or nothing (none)."""
     cloze: Literal["blank", "ends"] = "blank"
-    """Where the query's last states are taken: at the blank, or at both ends as the earlier reader GA-- does (ends)."""
+    """The position of the query's last states: the blank, or both ends as in the earlier reader GA-- (ends)."""
     cell: CellName = "paper"
     """The GRU's equations: the paper's, with the reset gate before the product, or cudnn's, with it after."""
     characters: bool = True
     """Whether a character model C(w) stands beside the word vector L(w)."""
     feature: bool = True
-    """Whether the last layer is told which document words are in the query (qe-comm)."""
+    """Whether the last layer has a feature for document words that are in the query (qe-comm)."""
     before_feature: bool = False
-    """Whether it is also told which document words the query has before the blank."""
+    """Whether the last layer has a feature for document words that the query has before the blank."""
     after_feature: bool = False
-    """Whether it is also told which document words the query has after the blank."""
+    """Whether the last layer has a feature for document words that the query has after the blank."""
     candidate_feature: bool = False
-    """Whether it is also told which document words belong to a candidate."""
+    """Whether the last layer has a feature for document words that belong to a candidate."""
     mentions_feature: bool = False
-    """Whether it is also told how often the document mentions the candidate, as the logarithm."""
+    """Whether the last layer has a feature for the number of mentions of the word's candidate, as a logarithm."""
     update_words: bool = False
     """Whether training changes the word vectors L(w)."""
 
 
 class GatedAttentionReader(nn.Module):
-    """Reads the document K times, each time through the query's eyes, then points at the answer."""
+    """Reads the document K times, gated by attention to the query, then points at the answer."""
 
     def __init__(self, config: GatedAttentionConfig, basis: Basis) -> None:
         super().__init__()
         words, generator = basis.words, basis.generator
         self.config = config
-        self.asks = config.query_attention != "none"
-        letters = (
+        self.is_gated = config.query_attention != "none"
+        characters = (
             CharacterEmbedding(basis.characters, cell=config.cell, generator=generator) if config.characters else None
         )
-        self.embed = TokenEmbedding(words, letters, update_words=config.update_words)
-        token = words.shape[1] + (letters.width if letters else 0)  # E
-        gated = 4 * config.hidden if self.asks and config.gate == "concatenate" else 2 * config.hidden
+        self.embed = TokenEmbedding(words, characters, update_words=config.update_words)
+        token = words.shape[1] + (characters.width if characters else 0)  # E
+        gated = 4 * config.hidden if self.is_gated and config.gate == "concatenate" else 2 * config.hidden
         document_inputs = [token] + [gated] * (config.hops - 1)
         features = [name for name in FEATURES if getattr(config, name)]
         document_inputs[-1] += 2 * (config.feature + len(features))
-        query_inputs = [token] * (config.hops if self.asks else 1)
+        query_inputs = [token] * (config.hops if self.is_gated else 1)
         self.document_grus, self.query_grus = (
             nn.ModuleList(BiGRU(width, config.hidden, config.cell, generator=generator) for width in widths)
             for widths in (document_inputs, query_inputs)
@@ -95,18 +95,20 @@ class GatedAttentionReader(nn.Module):
         self.gated_attention = GatedAttention(config.query_attention, config.gate, config.dropout)
 
     def forward(self, batch: Batch, *, attention: bool = False) -> ReaderOutput:
-        """Log-probabilities of the candidates; with `attention`, also what led to them."""
+        """Log-probabilities of the candidates; with `attention`, also α of each hop and s."""
         tokens = self.embed(batch.types)  # (types, E)
         inputs: Tensor = tokens
-        words: Tensor | None = batch.document  # X^(0) is tokens[words], (B, D, E): the GRU looks it up
+        words: Tensor | None = batch.document  # (B, D): the GRU's input X^(0) is tokens[words], (B, D, E)
         query = tokens[batch.query]  # (B, Q, E)   Y
 
         hop_attention = []
         for k in range(self.config.hops - 1):
             states = self.document_grus[k](inputs, batch.document_mask, words)  # (B, D, 2H)  D^(k), eq. 2
-            asked = self.query_grus[k](query, batch.query_mask) if self.asks else None  # (B, Q, 2H)  Q^(k), eq. 3
+            query_states = (
+                self.query_grus[k](query, batch.query_mask) if self.is_gated else None
+            )  # (B, Q, 2H)  Q^(k), eq. 3
             # (B, D, 2H or 4H)  X^(k), eqs. 4 to 6; (B, D, Q)  α
-            inputs, alpha = self.gated_attention(states, asked, batch.query_mask, attention=attention)
+            inputs, alpha = self.gated_attention(states, query_states, batch.query_mask, attention=attention)
             words = None
             if attention and alpha is not None:
                 hop_attention.append(alpha)
@@ -116,8 +118,8 @@ class GatedAttentionReader(nn.Module):
         if features:
             inputs, words = torch.cat([inputs if words is None else inputs[words], *features], dim=-1), None
         states = self.document_grus[-1](inputs, batch.document_mask, words)  # (B, D, 2H)  D^(K)
-        asked = self.query_grus[-1](query, batch.query_mask)  # (B, Q, 2H)  Q^(K)
-        cloze = CLOZES[self.config.cloze](asked, batch)  # (B, 2H)  q_ℓ
+        query_states = self.query_grus[-1](query, batch.query_mask)  # (B, Q, 2H)  Q^(K)
+        cloze = CLOZES[self.config.cloze](query_states, batch)  # (B, 2H)  q_ℓ
         scores = torch.einsum("bdh,bh->bd", states, cloze)  # (B, D)  eq. 7, before the softmax
         log_probabilities = pointer_sum(scores, batch.occurrence)  # (B, C)  log Pr(c|d,q), eq. 8
         if not attention:

@@ -5,34 +5,35 @@ Teaching Machines to Read and Comprehend. NIPS 2015.
 
 B examples, D document tokens, Q query tokens, C candidates, E token embedding, H LSTM units a direction, M units of m.
 
-Where it departs from the paper, or the paper leaves a choice:
+Departures, and choices that the paper leaves open:
 
-- The softmax of the answer, in the loss too, is over the candidates that the document has, not over all words.
-- A candidate of several words scores the mean of its words' rows. Behind marks, W has rows for these alone, else for
-  all words of the vocabulary; other words share a row that training never moves (see `AnswerWords`).
-- The query stands between @begin and @end, which have looks of their own: two more.
+- The softmax of the answer, in the loss too, is over the candidates in the document, not over all words.
+- A candidate of several words has the mean score of its words. With anonymity, W has rows for the marks alone, else for
+  all words of the vocabulary; other words share a row that training does not change (see `AnswerWords`).
+- The query stands between @begin and @end; the reader attends to the document for these two tokens as well.
 - The LSTMs have neither peepholes nor an output layer of their own: y(t) is their state.
 - m has 100 units, and g as many as r and u have: the paper gives neither width.
-- Dropout falls on the states of both LSTMs.
-- First weights, r(0) among them, are normal with deviation 0.1, word vectors with deviation 1, biases zero: the paper
-  does not say. W_rr has deviation 1/√2H: with 0.1 gradients explode (norms of 10¹³ were seen) over the
-  dozens of looks of a query.
-- The paper's corpora hide entities behind marks that are permuted anew: `data.anonymity = "permuted"`.
+- Dropout applies to the states of both LSTMs.
+- Initial weights and r(0) are normal with deviation 0.1, word vectors with deviation 1, biases zero: the paper does not
+  say. W_rr has deviation 1/√2H: with 0.1 the gradients explode (to norms of 10¹³) over the dozens of tokens of a query.
+- The paper's corpora hide entities behind marks, permuted for each question: `data.anonymity = "permuted"`.
 
-Its one hop of attention is s(i, t), what query token i makes of document token t: here it is the document that sums to
-one, for each query token. The document attention is that of the last one, @end.
+`hop_attention` has one hop, s(i, t), which sums to one over document tokens t for each query token i.
+`document_attention` is that of the last query token, @end.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor, nn
 
-from gareader.batching import Batch
-from gareader.config import Count, Positive, Settings, Share
+from gareader.core.config import Count, Positive, Settings, Share
 from gareader.nn.answer_words import AnswerWords
+from gareader.nn.batching import Batch
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
+from gareader.nn.initial_weights import normal
 from gareader.nn.lstm import BiLSTM
 from gareader.nn.masked import masked_softmax
 from gareader.nn.sequences import at_position, final_states
@@ -47,17 +48,17 @@ class ImpatientConfig(Settings):
     hidden: Count = 256
     """H, LSTM units per direction."""
     attention_hidden: Count = 100
-    """M, units of m, which decides where to look."""
+    """M, units of the attention layer m."""
     dropout: Share = 0.2
-    """Share of the LSTM states that is dropped in training."""
+    """Dropout rate of the LSTM states."""
     init_std: Positive = 0.1
-    """Deviation of the normal distribution that the first weights are drawn from."""
+    """Standard deviation of the initial weights, which are normal."""
     update_words: bool = True
     """Whether training changes the word vectors."""
 
 
 class ImpatientReader(nn.Module):
-    """Looks at the document again after every word of the question, then names the answer."""
+    """Attends to the document again for every query token, then predicts a word."""
 
     def __init__(self, config: ImpatientConfig, basis: Basis) -> None:
         super().__init__()
@@ -65,26 +66,23 @@ class ImpatientReader(nn.Module):
         self.config = config
         self.embed = TokenEmbedding(words, None, update_words=config.update_words)
         token, states, units = words.shape[1], 2 * config.hidden, config.attention_hidden  # E, 2H, M
-
-        def weight(*shape: int) -> nn.Parameter:
-            return nn.Parameter(torch.empty(*shape).normal_(0, config.init_std, generator=generator))
-
+        weight = partial(normal, std=config.init_std, generator=generator)
         self.document_lstm = BiLSTM(token, config.hidden, generator=generator, scale=config.init_std)
         self.query_lstm = BiLSTM(token, config.hidden, generator=generator, scale=config.init_std)
         self.d_m, self.r_m, self.q_m = (weight(states, units) for _ in range(3))  # W_dm, W_rm, W_qm
         self.m_s = weight(units, 1)  # w_ms
         self.r_0 = weight(states)  # r(0)
-        self.r_r = nn.Parameter(torch.empty(states, states).normal_(0, states**-0.5, generator=generator))  # W_rr
+        self.r_r = normal(states, states, std=states**-0.5, generator=generator)  # W_rr
         self.r_g, self.q_g = (weight(states, states) for _ in range(2))  # W_rg, W_qg
         self.answer = AnswerWords(len(words), states, basis.answers, generator=generator, scale=config.init_std)  # W
         self.dropout = Dropout(config.dropout)
 
     def forward(self, batch: Batch, *, attention: bool = False) -> ReaderOutput:
-        """Log-probabilities of the candidates; with `attention`, also where it looked."""
+        """Log-probabilities of the candidates; with `attention`, also s(i, t)."""
         tokens = self.embed(batch.types)  # (types, E)
         document = self.dropout(self.document_lstm(tokens[batch.document], batch.document_mask))  # (B, D, 2H)  y_d(t)
         query = self.dropout(self.query_lstm(tokens[batch.query], batch.query_mask))  # (B, Q, 2H)  y_q(i)
-        r, s = self.look(document, query, batch.document_mask, batch.query_mask)  # (B, 2H)  r(|q|); (B, D, Q)  s(i, t)
+        r, s = self.attend(document, query, batch.document_mask, batch.query_mask)  # r(|q|) (B, 2H); s(i, t) (B, D, Q)
         u = final_states(query, batch.query_mask)  # (B, 2H)  →y_q(|q|) ‖ ←y_q(1)
         g = torch.tanh(r @ self.r_g + u @ self.q_g)  # (B, 2H)  g(d, q)
         log_probabilities = self.answer(g, batch)  # (B, C)  log p(a|d,q)
@@ -93,16 +91,18 @@ class ImpatientReader(nn.Module):
         last = at_position(s.transpose(1, 2), batch.query_mask.sum(dim=1) - 1)  # (B, D)  s(|q|, t)
         return ReaderOutput(log_probabilities, (s,), last)
 
-    def look(self, document: Tensor, query: Tensor, document_mask: Tensor, query_mask: Tensor) -> tuple[Tensor, Tensor]:
-        """r(|q|) (B, 2H) and s(i, t) (B, D, Q); a masked query token keeps r and looks nowhere."""
-        seen = document @ self.d_m  # (B, D, M)  W_dm y_d(t), the same for every i
-        asked = query @ self.q_m  # (B, Q, M)  W_qm y_q(i)
+    def attend(
+        self, document: Tensor, query: Tensor, document_mask: Tensor, query_mask: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """r(|q|) (B, 2H) and s(i, t) (B, D, Q); a masked query token keeps r, and its s is zero."""
+        document_terms = document @ self.d_m  # (B, D, M)  W_dm y_d(t)
+        query_terms = query @ self.q_m  # (B, Q, M)  W_qm y_q(i)
         r = self.r_0.expand(len(document), -1)  # (B, 2H)  r(0)
-        looks = []
-        for ask, real in zip(asked.unbind(dim=1), query_mask.unsqueeze(-1).unbind(dim=1), strict=True):
-            m = torch.tanh(seen + (r @ self.r_m + ask).unsqueeze(1))  # (B, D, M)  m(i, t)
+        attentions = []
+        for query_term, real in zip(query_terms.unbind(dim=1), query_mask.unsqueeze(-1).unbind(dim=1), strict=True):
+            m = torch.tanh(document_terms + (r @ self.r_m + query_term).unsqueeze(1))  # (B, D, M)  m(i, t)
             s = masked_softmax((m @ self.m_s).squeeze(-1), document_mask & real)  # (B, D)  s(i, t)
-            found = torch.einsum("bd,bdh->bh", s, document) + torch.tanh(r @ self.r_r)  # (B, 2H)  r(i)
-            r = torch.where(real, found, r)
-            looks.append(s)
-        return r, torch.stack(looks, dim=-1)
+            r_i = torch.einsum("bd,bdh->bh", s, document) + torch.tanh(r @ self.r_r)  # (B, 2H)  r(i)
+            r = torch.where(real, r_i, r)
+            attentions.append(s)
+        return r, torch.stack(attentions, dim=-1)

@@ -7,14 +7,14 @@ B examples, D document tokens, Q query tokens, C candidates, E token embedding, 
 the inference GRU, T glimpses.
 
 The loss is −log P(answer) with the softmax over all words of the document, as in the paper (`mass_loss`); predictions
-are renormalised over the candidates, which changes no arg-max. The last glimpse's attention is the document attention;
-there is none from document to query, for each glimpse looks at one after the other.
+are renormalised over the candidates, which changes no arg-max. `document_attention` is that of the last glimpse; there
+is no attention from document to query, because a glimpse attends to the query and then to the document.
 
-Departures, and choices where we know no better: a gate is one layer without a bias, as in the one program we know; the
-paper may have two. Dropout falls on the tokens and on what goes into the attentions and gates. Recurrent weights begin
-orthogonal, the GRUs' others N(0, 0.1²), all others as Glorot's; the GRUs' reset gate acts before the product. Word
-vectors start normal, with the deviation of uniform ±0.05. The query stands between @begin and @end. A word outside the
-table has a vector of its own from its spelling.
+Departures, and choices that the paper leaves open: A gate is one layer without a bias, as in the one program we know;
+the paper may have two layers. Dropout applies to the tokens and to the inputs of attentions and gates. Initially the
+recurrent weights are orthogonal, the GRUs' other weights N(0, 0.1²), and all others Glorot uniform. The GRUs' reset
+gate acts before the product. Initial word vectors are normal, with the deviation of uniform ±0.05. The query stands
+between @begin and @end. A word outside the table has a random vector by its spelling.
 """
 
 from dataclasses import dataclass
@@ -24,12 +24,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gareader.batching import Batch
-from gareader.config import Bounds, Count, Positive, Settings, Share
+from gareader.core.config import Bounds, Count, Positive, Settings, Share
+from gareader.nn.batching import Batch
 from gareader.nn.dropout import Dropout
-from gareader.nn.first_weights import orthogonal_
 from gareader.nn.gru import BiGRU
 from gareader.nn.gru_step import GRUStep
+from gareader.nn.initial_weights import orthogonal_
 from gareader.nn.masked import masked_softmax
 from gareader.nn.pointer_sum import pointer_mass, pointer_sum
 from gareader.nn.projection import Projection
@@ -43,21 +43,21 @@ class IterativeConfig(Settings):
     """Settings of an Iterative Alternating Attention Reader; the defaults are the paper's."""
 
     glimpses: Annotated[int, Bounds(least=2, reason="for the first one knows nothing")] = 8
-    """T, how often it looks at the query and then at the document."""
+    """T, glimpses: each attends to the query and then to the document."""
     hidden: Count = 128
     """H, GRU units per direction."""
     inference_hidden: Count = 512
-    """S, units of the GRU that remembers the glimpses."""
+    """S, units of the inference GRU, whose inputs are the glimpses."""
     dropout: Share = 0.2
-    """Share of the numbers of tokens and of the attentions' and gates' inputs that is dropped in training."""
+    """Dropout rate of the token embeddings and of the inputs of attentions and gates."""
     word_scale: Positive = 0.029
-    """What the given word vectors are multiplied by before training: random ones have variance 1, uniform ±0.05."""
+    """Factor of the initial word vectors: random ones have variance 1; 0.029 is the deviation of uniform ±0.05."""
     update_words: bool = True
     """Whether training changes the word vectors."""
 
 
 class IterativeReader(nn.Module):
-    """Looks at the query, then at the document, T times in turn, and points where it looked last."""
+    """Attends to the query, then to the document, T times in turn; the last attention points at the answer."""
 
     def __init__(self, config: IterativeConfig, basis: Basis) -> None:
         super().__init__()
@@ -70,16 +70,16 @@ class IterativeReader(nn.Module):
         )
         for gru in (self.document_gru, self.query_gru):
             orthogonal_(gru.recurrent_weight, generator)
-        state, seen = config.inference_hidden, 2 * config.hidden
-        self.query_look = Projection(state, seen, bias=True, generator=generator)  # A_q, a_q
-        self.document_look = Projection(state + seen, seen, bias=True, generator=generator)  # A_d, a_d
+        state, width = config.inference_hidden, 2 * config.hidden  # S, 2H
+        self.query_look = Projection(state, width, bias=True, generator=generator)  # A_q, a_q
+        self.document_look = Projection(state + width, width, bias=True, generator=generator)  # A_d, a_d
         self.query_gate, self.document_gate = (
-            Projection(state + 3 * seen, seen, generator=generator) for _ in range(2)
+            Projection(state + 3 * width, width, generator=generator) for _ in range(2)
         )  # g, g'
-        self.inference = GRUStep(2 * seen, state, generator=generator)
+        self.inference = GRUStep(2 * width, state, generator=generator)
 
     def forward(self, batch: Batch, *, attention: bool = False) -> PointerOutput:
-        """Log-probabilities of the candidates; with `attention`, also where it looked last."""
+        """Log-probabilities of the candidates; with `attention`, also that of the last glimpse."""
         tokens = self.embed(batch.types)  # (types, E)
         document = self.dropout(functional.embedding(batch.document, tokens))  # (B, D, E)
         query = self.dropout(functional.embedding(batch.query, tokens))  # (B, Q, E)
@@ -96,15 +96,15 @@ class IterativeReader(nn.Module):
             q, scores = self.glimpse(state, query, document, batch)  # (B, 2H)  q_{t+1}, (B, D)
 
         log_mass = pointer_mass(scores, batch.document_mask, batch.occurrence)  # (B, C)  log Σ_{i ∈ I(c,d)} d_{i,T}
-        log_probabilities = pointer_sum(scores, batch.occurrence)  # (B, C)  the same, renormalised
+        log_probabilities = pointer_sum(scores, batch.occurrence)  # (B, C)  renormalised over the candidates
         if not attention:
             return PointerOutput(log_probabilities, log_mass=log_mass)
         return PointerOutput(log_probabilities, (), masked_softmax(scores, batch.document_mask), log_mass=log_mass)
 
     def glimpse(self, state: Tensor, query: Tensor, document: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
         """q_t (B, 2H) and the scores of d_{i,t} (B, D), before the softmax, from s_{t−1}."""
-        wanted = self.query_look(self.dropout(state))  # (B, 2H)  A_q s_{t−1} + a_q
-        look = masked_softmax(torch.einsum("bqh,bh->bq", query, wanted), batch.query_mask)  # (B, Q)  q_{i,t}
-        q = torch.einsum("bq,bqh->bh", look, query)  # (B, 2H)  q_t
-        wanted = self.document_look(self.dropout(torch.cat([state, q], dim=-1)))  # (B, 2H)  A_d [s_{t−1} ‖ q_t] + a_d
-        return q, torch.einsum("bdh,bh->bd", document, wanted)
+        key = self.query_look(self.dropout(state))  # (B, 2H)  A_q s_{t−1} + a_q
+        query_attention = masked_softmax(torch.einsum("bqh,bh->bq", query, key), batch.query_mask)  # (B, Q)  q_{i,t}
+        q = torch.einsum("bq,bqh->bh", query_attention, query)  # (B, 2H)  q_t
+        key = self.document_look(self.dropout(torch.cat([state, q], dim=-1)))  # (B, 2H)  A_d [s_{t−1} ‖ q_t] + a_d
+        return q, torch.einsum("bdh,bh->bd", document, key)

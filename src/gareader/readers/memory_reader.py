@@ -5,14 +5,15 @@ Explicit Memory Representations. ICLR 2016.
 
 B examples, D document tokens, Q query tokens, C candidates, b words of a window, p numbers of an embedding.
 
-The b tables A_k, one for each place in a window, are one table of words whose vectors are b·p wide: A_k is its k-th
-slice. Beyond the edges of a text a window holds zeros; sentences do not bound it. The query keeps its marks @begin and
-@end. A window that is centred on a word of two candidates counts for both, and Pr(c|d,q) is renormalised over the
-candidates. Training sees the cross-entropy over the windows of all candidates (see `window_loss`); its update is the
-mean over a batch, where the paper takes one example at a time. Left out: the time feature, ensembles, and dropping
-candidates that the query names. The paper has no dropout; where it is asked for, it falls on the word vectors, on one
-word of a batch the same wherever it stands. First vectors are normal; the paper does not give their size. There is no
-attention to the query, so `hop_attention` stays empty.
+The b tables A_k, one for each position in a window, are slices of one word table whose vectors are b·p wide. A window
+has zeros beyond the edges of a text; it may cross sentences. A window centred on a word of two candidates counts for
+both, and Pr(c|d,q) is renormalised over the candidates. The loss is the cross-entropy over the windows of all
+candidates (see `window_loss`). There is no attention to the query, so `hop_attention` is empty.
+
+Departures, and choices that the paper leaves open: The query keeps its marks @begin and @end. The loss is the mean over
+a batch; the paper takes one example at a time. There are no time features, no ensembles, and candidates that the query
+names are kept. The paper has no dropout; if it is set, it applies to the word vectors, with one mask per distinct word
+of a batch. Initial vectors are normal; the paper does not give their size.
 """
 
 from dataclasses import dataclass
@@ -22,9 +23,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gareader.batching import Batch
-from gareader.config import Bounds, Count, Positive, Settings, Share
-from gareader.errors import ConfigError
+from gareader.core.config import Bounds, Count, Positive, Settings, Share
+from gareader.core.errors import ConfigError
+from gareader.nn.batching import Batch
 from gareader.nn.dropout import Dropout
 from gareader.nn.masked import masked_logsumexp, masked_softmax
 from gareader.nn.pointer_sum import pointer_sum
@@ -39,15 +40,15 @@ class MemoryConfig(Settings):
     """Settings of a memory network; the defaults are the paper's for the Children's Book Test."""
 
     window: Annotated[int, Bounds(least=1, odd=True, reason="so that there is a middle")] = 5
-    """b, the words of a window; its middle is the candidate, or the blank."""
+    """b, words of a window; the candidate or the blank is in the middle."""
     hidden: Count = 300
-    """p, numbers of an embedding; where word vectors are narrower than b·p, a b-th of their width, rounded down."""
+    """p, width of an embedding; if word vectors are narrower than b·p, a b-th of their width, rounded down."""
     dropout: Share = 0.0
-    """Share of the word vectors' numbers that is dropped in training."""
+    """Dropout rate of the word vectors."""
     word_scale: Positive = 0.1
-    """What the given word vectors are multiplied by before training; random ones have variance 1."""
+    """Factor of the initial word vectors; random ones have variance 1."""
     update_words: bool = True
-    """Whether training changes the word vectors; they are all that the reader learns."""
+    """Whether training changes the word vectors, which are all weights of this reader."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -57,10 +58,10 @@ class MemoryConfig(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class MemoryOutput(ReaderOutput):
-    """With what the reader is trained on."""
+    """Output with the inputs of the loss."""
 
     window_scores: Tensor
-    """(B, D): o_i, how well the window around each document token fits the query."""
+    """(B, D): o_i, the score of the window around each document token."""
 
 
 class MemoryReader(nn.Module):
@@ -76,7 +77,7 @@ class MemoryReader(nn.Module):
         self.dropout = Dropout(config.dropout)
 
     def forward(self, batch: Batch, *, attention: bool = False) -> MemoryOutput:
-        """Log-probabilities of the candidates; with `attention`, also what led to them."""
+        """Log-probabilities of the candidates; with `attention`, also softmax(o)."""
         tokens = self.dropout(self.embed(batch.types))  # (types, b·p)
         tables = tokens[:, : self.config.window * self.width].chunk(self.config.window, dim=1)  # b × (types, p)  A_k
         memories = windows(tables, batch.document, batch.document_mask)  # (B, D, p)  c_i
@@ -90,7 +91,7 @@ class MemoryReader(nn.Module):
 
 
 def windows(tables: tuple[Tensor, ...], words: Tensor, mask: Tensor) -> Tensor:
-    """Σ_k A_k[w_{i+k}] around every token i, zeros beyond the edges: b × (types, p), (B, T), (B, T) → (B, T, p)."""
+    """Σ_k A_k[w_{i+k}] around each token i, with zeros beyond the edges: b × (types, p), (B, T), (B, T) → (B, T, p)."""
     half = len(tables) // 2
     padded, real = (functional.pad(values, (half, half)) for values in (words, mask))  # (B, T + b − 1)
     ends = range(words.shape[1], words.shape[1] + len(tables))
@@ -102,16 +103,16 @@ def windows(tables: tuple[Tensor, ...], words: Tensor, mask: Tensor) -> Tensor:
 
 
 def window_loss(output: ReaderOutput, batch: Batch) -> Tensor:
-    """Cross-entropy over the windows of all candidates, the target m̃ being the best window of the answer.
+    """Cross-entropy over the windows of all candidates, with the answer's best window m̃ as target; batch mean.
 
-    It is zero, and so is its gradient, for an example whose best window m_o1 is one of the answer's: the update is made
-    only if m_o1 ≠ m̃. At a tie between a right and a wrong window it is made. The mean over the batch.
+    Loss and gradient are zero for an example whose best window m_o1 is one of the answer's: the paper updates only if
+    m_o1 ≠ m̃. A tie between a right and a wrong window counts as wrong.
     """
     if not isinstance(output, MemoryOutput):
         raise TypeError("the reader gave no window_scores")
     scores = output.window_scores  # (B, D)
     right = at_position(batch.occurrence, batch.answer)  # (B, D)
     wrong = batch.occurrence.any(dim=1) & ~right  # (B, D)
-    best_right, best_wrong = (scores.masked_fill(~some, -torch.inf).amax(dim=1) for some in (right, wrong))  # (B,)
+    best_right, best_wrong = (scores.masked_fill(~mask, -torch.inf).amax(dim=1) for mask in (right, wrong))  # (B,)
     loss = masked_logsumexp(scores, right | wrong) - best_right  # (B,)  −log softmax(o) at m̃
     return torch.where(best_wrong >= best_right, loss, 0.0).mean()

@@ -1,22 +1,22 @@
-"""ReaderOutput: what every reader returns for a batch, and the loss of most."""
+"""ReaderOutput, which every reader returns for a batch, and the losses that readers share."""
 
 from dataclasses import dataclass
 
 from torch import Tensor
 from torch.nn import functional
 
-from gareader.batching import Batch
+from gareader.nn.batching import Batch
 
 
 @dataclass(frozen=True)
 class ReaderOutput:
-    """Log-probabilities of the candidates and, on request, the attention that led to them."""
+    """Log-probabilities of the candidates and, on request, attention."""
 
     log_probabilities: Tensor
     """(B, C): log Pr(c|d,q); −inf for a candidate that is not in the document."""
     hop_attention: tuple[Tensor, ...] = ()
-    """(B, D, Q) for each hop: the weight document token i gives to each query token, or, where a reader says so, each
-    query token to document token i."""
+    """(B, D, Q) for each hop: the attention of each document token to the query tokens; in readers that say so, that of
+    each query token to the document tokens."""
     document_attention: Tensor | None = None
     """(B, D): the final attention s over the document."""
 
@@ -28,10 +28,10 @@ def answer_loss(output: ReaderOutput, batch: Batch) -> Tensor:
 
 @dataclass(frozen=True, kw_only=True)
 class PointerOutput(ReaderOutput):
-    """Of readers that are trained on attention which other words of the document share."""
+    """Output of readers whose loss has a softmax over all words of the document, not over the candidates alone."""
 
     log_mass: Tensor
-    """(B, C): log of the attention on each candidate, before it is renormalised over the candidates."""
+    """(B, C): log of the attention on each candidate, not renormalised over the candidates."""
 
 
 def mass_loss(output: ReaderOutput, batch: Batch) -> Tensor:

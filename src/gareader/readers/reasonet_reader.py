@@ -9,13 +9,13 @@ the attentions, T steps at most (T_max).
 The paper trains with a contrastive reward r over all episodes (t, a): stop at step t with probability stop_t, answer a.
 With b = Σ π r, its gradient Σ π ∇log π (r/b − 1) is ∇b/b − ∇Σπ = ∇log b, because Σ π = 1: maximum likelihood of the
 mixture. So the loss is −log Σ_t stop_t P_t(answer), each P_t with the softmax over all words of the document
-(`mass_loss`). Predictions are the expected distribution, renormalised over the candidates. The document attention is
-the expected one too; there is none from document to query, for each step looks at both separately.
+(`mass_loss`). Predictions are the expected distribution, renormalised over the candidates. `document_attention` is the
+expected attention; there is no attention from document to query, because each step attends to both separately.
 
-Departures: the answer scores words by a projected cosine, as the authors' program does, but gate and answer of step t
-see s_t, as in the paper, where that program updates the state first. The GRUs' reset gate acts before the product.
-Entities' vectors are not fixed. The query stands between @begin and @end. A word without a pretrained vector has one of
-its own, N(0, 1), from its spelling.
+Departures: The answer scores words by a projected cosine, as in the authors' program. Gate and answer of step t have
+s_t as input, as in the paper; the authors' program updates the state first. The GRUs' reset gate acts before the
+product. Entities' vectors are trained. The query stands between @begin and @end. A word without a pretrained vector has
+a random one, N(0, 1), by its spelling.
 """
 
 from dataclasses import dataclass
@@ -25,13 +25,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gareader.batching import Batch
-from gareader.config import Bounds, Count, Positive, Settings, Share
+from gareader.core.config import Bounds, Count, Positive, Settings, Share
+from gareader.nn.batching import Batch
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
-from gareader.nn.first_weights import orthogonal_, uniform_
 from gareader.nn.gru import BiGRU
 from gareader.nn.gru_step import GRUStep
+from gareader.nn.initial_weights import orthogonal_, uniform_
 from gareader.nn.masked import masked_logsumexp, masked_softmax
 from gareader.nn.pointer_sum import pointer_sum
 from gareader.nn.projection import Projection
@@ -40,7 +40,7 @@ from gareader.readers.output import PointerOutput
 from gareader.readers.reader import Basis
 
 BOUND = 0.01
-"""First weights that are not recurrent are uniform between −BOUND and BOUND."""
+"""Initial weights, except recurrent ones, are uniform between −BOUND and BOUND."""
 
 
 @dataclass(frozen=True)
@@ -48,21 +48,21 @@ class ReasoNetConfig(Settings):
     """Settings of a ReasoNet; the defaults are the paper's for CNN."""
 
     steps: Annotated[int, Bounds(least=2, reason="or there is nothing to decide")] = 5
-    """T, after which it must answer."""
+    """T, the largest number of steps."""
     hidden: Count = 256
     """H, GRU units per direction; the state is twice as wide."""
     projection: Count = 384
-    """P, the width in which a state is compared with a word."""
+    """P, width of the projections whose cosine compares a state with a word."""
     sharpness: Positive = 10.0
-    """γ, what the cosine is multiplied by."""
+    """γ, factor of the cosine."""
     dropout: Share = 0.2
-    """Share of the tokens' numbers that is dropped in training."""
+    """Dropout rate of the token embeddings."""
     update_words: bool = True
     """Whether training changes the word vectors."""
 
 
 class ReasoNetReader(nn.Module):
-    """Looks at query and document step by step, and decides at each step whether it knows enough to answer."""
+    """Attends to query and document in steps; a gate decides at each step whether to stop and answer."""
 
     def __init__(self, config: ReasoNetConfig, basis: Basis) -> None:
         super().__init__()
@@ -77,22 +77,22 @@ class ReasoNetReader(nn.Module):
             uniform_(gru.input_weight, BOUND, generator)
         width = 2 * config.hidden
         self.on_query, self.on_document, self.answer = (
-            Likeness(width, config.projection, config.sharpness, generator=generator) for _ in range(3)
+            Similarity(width, config.projection, config.sharpness, generator=generator) for _ in range(3)
         )
         self.gate = Projection(width, 1, bias=True, bound=BOUND, generator=generator)  # W_tg, b
 
     def forward(self, batch: Batch, *, attention: bool = False) -> PointerOutput:
-        """Log-probabilities of the candidates; with `attention`, also where it is expected to point."""
+        """Log-probabilities of the candidates; with `attention`, also the expected one on the document."""
         log_pointer = self.episodes(batch).logsumexp(dim=1)  # (B, D)  log Σ_t stop_t s_{t,i}
         log_mass = masked_logsumexp(log_pointer.unsqueeze(1), batch.occurrence)  # (B, C)  log Σ_t stop_t P_t(c)
-        log_probabilities = pointer_sum(log_pointer, batch.occurrence)  # (B, C)  the same, renormalised
+        log_probabilities = pointer_sum(log_pointer, batch.occurrence)  # (B, C)  renormalised over the candidates
         if not attention:
             return PointerOutput(log_probabilities, log_mass=log_mass)
         pointer = log_pointer.masked_fill(~batch.document_mask, -torch.inf).exp()  # (B, D)
         return PointerOutput(log_probabilities, (), pointer, log_mass=log_mass)
 
     def episodes(self, batch: Batch) -> Tensor:
-        """log π (B, T, D): the probability of stopping at step t and then pointing at document token i."""
+        """log π (B, T, D): the log-probability of stopping at step t and pointing at document token i."""
         tokens = self.embed(batch.types)  # (types, E)
         document = self.dropout(functional.embedding(batch.document, tokens))  # (B, D, E)
         query = self.dropout(functional.embedding(batch.query, tokens))  # (B, Q, E)
@@ -103,21 +103,21 @@ class ReasoNetReader(nn.Module):
         states = [final_states(query, batch.query_mask)]  # (B, 2H)  s_1
         for _ in range(self.config.steps - 1):
             state = states[-1].unsqueeze(1)  # (B, 1, 2H)  s_t
-            query_look = masked_softmax(self.on_query(query_keys, state), batch.query_mask.unsqueeze(1))  # (B, 1, Q)
-            look = masked_softmax(self.on_document(document_keys, state), batch.document_mask.unsqueeze(1))  # (B, 1, D)
-            x = torch.cat([query_look @ query, look @ document], dim=-1).squeeze(1)  # (B, 4H)  x_t
+            a_q = masked_softmax(self.on_query(query_keys, state), batch.query_mask.unsqueeze(1))  # (B, 1, Q)
+            a_d = masked_softmax(self.on_document(document_keys, state), batch.document_mask.unsqueeze(1))  # (B, 1, D)
+            x = torch.cat([a_q @ query, a_d @ document], dim=-1).squeeze(1)  # (B, 4H)  x_t
             states.append(self.controller(x, states[-1]))  # (B, 2H)  s_{t+1}
-        thought = torch.stack(states, dim=1)  # (B, T, 2H)
+        all_states = torch.stack(states, dim=1)  # (B, T, 2H)
 
-        gates = self.gate(thought[:, :-1]).squeeze(2)  # (B, T − 1)  p_t, before the sigmoid; the last step stops
-        going = functional.logsigmoid(-gates).cumsum(dim=1)  # (B, T − 1)  log Π_{j≤t} (1 − p_j)
-        log_stop = functional.pad(going, (1, 0)) + functional.pad(functional.logsigmoid(gates), (0, 1))  # (B, T)
-        scores: Tensor = self.answer(self.answer.keys(document), thought)  # (B, T, D)
+        gates = self.gate(all_states[:, :-1]).squeeze(2)  # (B, T − 1)  logits of p_t; the last step always stops
+        log_continue = functional.logsigmoid(-gates).cumsum(dim=1)  # (B, T − 1)  log Π_{j≤t} (1 − p_j)
+        log_stop = functional.pad(log_continue, (1, 0)) + functional.pad(functional.logsigmoid(gates), (0, 1))  # (B, T)
+        scores: Tensor = self.answer(self.answer.keys(document), all_states)  # (B, T, D)
         total = masked_logsumexp(scores, batch.document_mask.unsqueeze(1))  # (B, T)
         return scores + (log_stop - total).unsqueeze(2)
 
 
-class Likeness(nn.Module):
+class Similarity(nn.Module):
     """γ cos(W_1 m_i, W_2 s), for every memory m_i and every state s."""
 
     def __init__(
@@ -130,7 +130,7 @@ class Likeness(nn.Module):
         )  # W_1, W_2
 
     def keys(self, memory: Tensor) -> Tensor:
-        """W_1 m_i, of length 1: (B, N, 2H) → (B, N, P), once for all steps."""
+        """W_1 m_i, normalised to length 1, once for all steps: (B, N, 2H) → (B, N, P)."""
         return functional.normalize(self.memory(memory), dim=-1)
 
     def forward(self, keys: Tensor, states: Tensor) -> Tensor:

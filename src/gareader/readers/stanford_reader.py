@@ -5,23 +5,23 @@ A Thorough Examination of the CNN/Daily Mail Reading Comprehension Task. ACL 201
 
 B examples, D document tokens, Q query tokens, C candidates, E token embedding, H GRU units per direction.
 
-Where it departs from the paper and its published program, or they leave a choice:
+Departures from the paper and its published program, and choices that they leave open:
 
-- The softmax of the answer, in the loss too, is over the candidates that the document has. The program takes all
-  labels, then those of the document and renormalises, which is the same where every entity is a candidate; it keeps
-  probabilities off 0 and 1, here they stay logarithms.
-- Entities are numbered by first occurrence with `data.anonymity = "ordered"`, and the rows of W_a are those of
-  the marks @entityN: without anonymity each candidate's own word is its label.
-- A candidate of several words scores the mean of its words' rows. Behind marks, W_a has rows for these alone, else for
-  all words of the vocabulary; other words share a row that training never moves (see `AnswerWords`).
+- The softmax of the answer, in the loss too, is over the candidates in the document. The program has a softmax over all
+  labels and renormalises those of the document, which is the same if every entity is a candidate. The program clips
+  probabilities away from 0 and 1; here they stay logarithms.
+- With `data.anonymity = "ordered"`, entities are numbered by first occurrence, and the rows of W_a are those of the
+  marks @entityN. Without anonymity, each candidate's own word is its label.
+- A candidate of several words has the mean score of its words. With anonymity, W_a has rows for the marks alone, else
+  for all words of the vocabulary; other words share a row that training does not change (see `AnswerWords`).
 - The query stands between @begin and @end.
-- All words of the corpus have vectors, not the first 50,000; a word without a pretrained vector begins with a normal
-  one, not with one within ±0.01.
-- Dropout falls on the input of each GRU, one mask for both directions; the program draws one for each.
-- The GRU is the program's, with the reset gate after the product (`cell = "cudnn"`), and its first weights are normal
-  with deviation 0.1. W_s begins uniform within ±0.01, W_a normal with the deviation of that.
+- All words of the corpus have vectors, not the first 50,000; the initial vector of a word without a pretrained one is
+  normal, not uniform within ±0.01.
+- Dropout applies to the input of each GRU, with one mask for both directions; the program has one for each direction.
+- The GRU is the program's, with the reset gate after the product (`cell = "cudnn"`), and its initial weights are normal
+  with deviation 0.1. W_s is initially uniform within ±0.01, W_a normal with the same deviation.
 
-It attends to the document alone, with the query as one vector, so there is a document attention and no hop attention.
+The reader attends to the document with the query as one vector, so there is document attention but no hop attention.
 """
 
 from dataclasses import dataclass
@@ -29,9 +29,9 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from gareader.batching import Batch
-from gareader.config import Count, Positive, Settings, Share
+from gareader.core.config import Count, Positive, Settings, Share
 from gareader.nn.answer_words import AnswerWords
+from gareader.nn.batching import Batch
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
 from gareader.nn.gru import BiGRU, CellName
@@ -48,9 +48,9 @@ class StanfordConfig(Settings):
     hidden: Count = 128
     """H, GRU units per direction."""
     dropout: Share = 0.2
-    """Share of the GRUs' input that is dropped in training."""
+    """Dropout rate of the GRUs' input."""
     init_bound: Positive = 0.01
-    """The largest first weight of W_s; those of W_a have the same deviation."""
+    """Bound of the initial weights of W_s, which are uniform; those of W_a have the same deviation."""
     cell: CellName = "cudnn"
     """The GRU's equations: with the reset gate after the product (cudnn) or before it (paper)."""
     update_words: bool = True
@@ -58,7 +58,7 @@ class StanfordConfig(Settings):
 
 
 class StanfordReader(nn.Module):
-    """Looks once at the document through a bilinear form, then names the answer from what it saw alone."""
+    """Attends to the document once through a bilinear form, then predicts a word from the attended states alone."""
 
     def __init__(self, config: StanfordConfig, basis: Basis) -> None:
         super().__init__()
@@ -73,11 +73,11 @@ class StanfordReader(nn.Module):
         self.dropout = Dropout(config.dropout)
 
     def forward(self, batch: Batch, *, attention: bool = False) -> ReaderOutput:
-        """Log-probabilities of the candidates; with `attention`, also where it looked."""
+        """Log-probabilities of the candidates; with `attention`, also α."""
         tokens = self.embed(batch.types)  # (types, E)
         document = self.document_gru(self.dropout(tokens[batch.document]), batch.document_mask)  # (B, D, 2H)  p̃_i
-        asked = self.query_gru(self.dropout(tokens[batch.query]), batch.query_mask)  # (B, Q, 2H)
-        query = final_states(asked, batch.query_mask)  # (B, 2H)  q = →h_{|q|} ‖ ←h_1
+        query_states = self.query_gru(self.dropout(tokens[batch.query]), batch.query_mask)  # (B, Q, 2H)
+        query = final_states(query_states, batch.query_mask)  # (B, 2H)  q = →h_{|q|} ‖ ←h_1
         scores = torch.einsum("bh,bdh->bd", query @ self.match, document)  # (B, D)  qᵀ W_s p̃_i
         alpha = masked_softmax(scores, batch.document_mask)  # (B, D)  α_i
         output = torch.einsum("bd,bdh->bh", alpha, document)  # (B, 2H)  o

@@ -1,1 +1,1 @@
-"""Readers over HTTP: a service for programs and a page for people."""
+"""Models over HTTP: a service for programs and a page for people."""

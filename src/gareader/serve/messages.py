@@ -1,4 +1,4 @@
-"""What goes over the wire: questions, answers, and how large they may be."""
+"""Requests and responses of the service, and limits on their size."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,29 +6,29 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from gareader.errors import did_you_mean
-from gareader.examples import Attention, Prediction
+from gareader.core.errors import did_you_mean
+from gareader.data.examples import Attention, Prediction
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a stranger may ask."""
+    """The limits of a request."""
 
     body_bytes: int = 1_000_000
-    """Of a request."""
+    """The most bytes of a request."""
     document_words: int = 10_000
     query_words: int = 1_000
     candidates: int = 100
     candidate_words: int = 100
-    """Of each."""
+    """The most words of one candidate."""
     questions: int = 64
-    """In one request."""
+    """The most questions of one request."""
     attention: int = 1_000_000
-    """Of a request: document words × (query words + candidates) of the questions that ask for it."""
+    """The most document words × (query words + candidates), summed over the questions that ask for attention."""
     waiting: int = 256
-    """Questions that wait for one reader; with more, the service says that it is busy."""
+    """The most questions that wait for one model; above it the service answers 503."""
     seconds: float = 30.0
-    """Until an answer is there."""
+    """The longest time to an answer."""
 
 
 class Question(BaseModel):
@@ -47,7 +47,7 @@ class Question(BaseModel):
     attention: Annotated[bool, Field(description="Also tell where the reader looked.")] = False
 
 
-class Seen(BaseModel):
+class AttentionWeights(BaseModel):
     """Where the reader looked."""
 
     document: Annotated[list[str], Field(description="The document's words.")]
@@ -77,7 +77,7 @@ class Answer(BaseModel):
     ranking: list[Candidate]
     absent: Annotated[list[str], Field(description="Candidates that are not in the document.")]
     reader: str
-    attention: Seen | None = None
+    attention: AttentionWeights | None = None
 
 
 class Problem(BaseModel):
@@ -100,11 +100,11 @@ SENTENCES = {
     "bool_type": "this is neither true nor false; give one of them",
     "bool_parsing": "this is neither true nor false; give one of them",
 }
-"""What pydantic's complaints mean, and what to do."""
+"""The message for each error type of pydantic: what is wrong, and what to do."""
 
 
 def sentence(problem: Mapping[str, Any]) -> str:
-    """A complaint of pydantic in plain words; what the user wrote is not repeated, but for a key."""
+    """An error of pydantic in plain words, without the user's text, except an unknown key."""
     kind = problem["type"]
     if kind == "too_long":
         return f"more than {problem['ctx']['max_length']} questions; send the others in another request"
@@ -114,22 +114,18 @@ def sentence(problem: Mapping[str, Any]) -> str:
 
 
 def answer_of(prediction: Prediction, reader: str, *, attention: bool) -> Answer:
-    """A prediction as it goes over the wire."""
-    seen = prediction.attention if attention else None
-    return Answer(
-        **prediction.record(),
-        reader=reader,
-        attention=None if seen is None else _seen(prediction, seen),
-    )
+    """The response for a prediction."""
+    weights = _weights(prediction, prediction.attention) if attention and prediction.attention else None
+    return Answer(**prediction.record(), reader=reader, attention=weights)
 
 
-def _seen(prediction: Prediction, seen: Attention) -> Seen:
+def _weights(prediction: Prediction, attention: Attention) -> AttentionWeights:
     example = prediction.example
     candidates = [set(example.candidates[number]) for number in prediction.order]
-    return Seen(
+    return AttentionWeights(
         document=list(example.document),
-        query=list(seen.query),
+        query=list(attention.query),
         candidates=[[place for place, word in enumerate(example.document) if word in each] for each in candidates],
-        hops=[hop.astype(float).round(4).tolist() for hop in seen.hops],
-        final=seen.document.astype(float).round(5).tolist(),
+        hops=[hop.astype(float).round(4).tolist() for hop in attention.hops],
+        final=attention.document.astype(float).round(5).tolist(),
     )

@@ -1,4 +1,4 @@
-"""The HTTP service: one question or a list of them in, answers out; and the page."""
+"""The HTTP service, which answers a question or a list of questions, and serves the page."""
 
 import asyncio
 import hmac
@@ -19,12 +19,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gareader.errors import GareaderError, QuestionError
-from gareader.examples import Example, Prediction
-from gareader.predictor import Answering, question_of
+from gareader.core.errors import GareaderError, QuestionError
+from gareader.data.examples import Example, Prediction
+from gareader.data.text import propose_candidates, query_words, question_of, tokenise
 from gareader.serve.batcher import Batcher, OverloadedError
 from gareader.serve.messages import NOT_MARKED, SENTENCES, Answer, Limits, Problem, Question, answer_of, sentence
-from gareader.text import propose_candidates, query_words, tokenise
+from gareader.trained.predictor import Answering
 
 PAGE = files("gareader.serve") / "page"
 KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
@@ -61,7 +61,7 @@ def create_app(
     token: str | None = None,
     batch_size: int = 32,
 ) -> FastAPI:
-    """The service with these readers, the first being the default; `about` is what /readers tells of them."""
+    """The service with these models, the first of them the default; `about` is the response of /readers."""
     limits = limits or Limits()
     batchers: dict[str, Batcher] = {}
 
@@ -91,22 +91,22 @@ def create_app(
 
     @app.post("/answer", response_model=Answer | list[Answer], responses=PROBLEMS, dependencies=allowed)
     async def answer(
-        asked: Annotated[Question | Annotated[list[Question], Body(min_length=1, max_length=limits.questions)], Body()],
+        body: Annotated[Question | Annotated[list[Question], Body(min_length=1, max_length=limits.questions)], Body()],
     ) -> Response:
         """Answer a question, or each of a list."""
-        questions = asked if isinstance(asked, list) else [asked]
+        questions = body if isinstance(body, list) else [body]
         names = [each.reader or next(iter(batchers)) for each in questions]
         if unknown := next((name for name in names if name not in batchers), None):
             raise HTTPException(400, f"there is no reader {unknown!r} here; known: {', '.join(batchers)}")
         predictions = await _predictions(questions, [batchers[name] for name in names], limits)
-        texts = await run_in_threadpool(_written, questions, names, predictions)
-        return Response(f"[{','.join(texts)}]" if isinstance(asked, list) else texts[0], media_type="application/json")
+        texts = await run_in_threadpool(_as_json, questions, names, predictions)
+        return Response(f"[{','.join(texts)}]" if isinstance(body, list) else texts[0], media_type="application/json")
 
     @app.post("/candidates", responses=PROBLEMS, dependencies=allowed)
     async def candidates(document: Annotated[str, Body(min_length=1)], query: Annotated[str, Body()] = "") -> list[str]:
         """Possible answers, proposed from the document: its names first."""
-        words, asked = await run_in_threadpool(_words, document, query, limits)
-        return [" ".join(each) for each in await run_in_threadpool(propose_candidates, words, asked)]
+        words = await run_in_threadpool(_words, document, query, limits)
+        return [" ".join(each) for each in await run_in_threadpool(propose_candidates, *words)]
 
     @app.get("/readers", dependencies=allowed, responses={401: PROBLEMS[401]})
     async def list_readers() -> list[dict[str, Any]]:
@@ -138,7 +138,7 @@ def create_app(
 
 
 async def _predictions(questions: Sequence[Question], batchers: Sequence[Batcher], limits: Limits) -> list[Prediction]:
-    attention: list[int] = []  # numbers, of each question that asks for it
+    attention: list[int] = []  # the number of weights of each question that asks for attention
     futures: list[Future[Prediction]] = []
     try:
         for number, (each, batcher) in enumerate(zip(questions, batchers, strict=True)):
@@ -146,7 +146,7 @@ async def _predictions(questions: Sequence[Question], batchers: Sequence[Batcher
             futures.append(batcher.ask(make, attention=each.attention))
         return await asyncio.wait_for(asyncio.gather(*map(asyncio.wrap_future, futures)), limits.seconds)
     except OverloadedError:
-        for future in futures:  # all of a list, or none
+        for future in futures:  # all questions of a list are answered, or none
             future.cancel()
         raise HTTPException(503, "too many questions wait; come again later", {"Retry-After": "1"}) from None
     except TimeoutError:
@@ -154,8 +154,8 @@ async def _predictions(questions: Sequence[Question], batchers: Sequence[Batcher
         raise HTTPException(503, problem, {"Retry-After": "5"}) from None
 
 
-def _written(questions: Sequence[Question], names: Sequence[str], predictions: Sequence[Prediction]) -> list[str]:
-    """The answers as JSON, one after the other: with attention, one alone may be a million numbers."""
+def _as_json(questions: Sequence[Question], names: Sequence[str], predictions: Sequence[Prediction]) -> list[str]:
+    """The answers as JSON, one at a time: with attention a single answer may have a million numbers."""
     texts = []
     for number, (each, name, prediction) in enumerate(zip(questions, names, predictions, strict=True)):
         if not prediction.answerable:
@@ -164,13 +164,13 @@ def _written(questions: Sequence[Question], names: Sequence[str], predictions: S
     return texts
 
 
-def _example(asked: Question, number: int, limits: Limits, attention: list[int]) -> Example:
-    """The question in words; what is too large is told before it costs much."""
-    if len(asked.candidates or ()) > limits.candidates:
+def _example(question: Question, number: int, limits: Limits, attention: list[int]) -> Example:
+    """The question as words; limits are checked before the work that they limit."""
+    if len(question.candidates or ()) > limits.candidates:
         raise HTTPException(413, f"{_place(number)}more than {limits.candidates} candidates; give fewer")
-    document, query = _words(asked.document, asked.query, limits, number)
+    document, query = _words(question.document, question.query, limits, number)
     try:
-        example = replace(question_of(document, query, asked.candidates), id=asked.id)
+        example = replace(question_of(document, query, question.candidates), id=question.id)
     except QuestionError as error:
         raise HTTPException(400, f'{_place(number)}{error}, for example "candidates": ["Tom", "Mary Ann"]') from None
     except GareaderError as error:
@@ -179,7 +179,7 @@ def _example(asked: Question, number: int, limits: Limits, attention: list[int])
         raise HTTPException(
             413, f"{_place(number)}a candidate of more than {limits.candidate_words} words; give a part"
         )
-    if asked.attention:
+    if question.attention:
         attention.append(len(document) * (len(query) + len(example.candidates)))
         if sum(attention) > limits.attention:
             problem = f"attention of {sum(attention):,} numbers; {limits.attention:,} are the most"
@@ -188,11 +188,11 @@ def _example(asked: Question, number: int, limits: Limits, attention: list[int])
 
 
 def _words(document: str, query: str, limits: Limits, number: int = 0) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words of both, unless they are too many; white space, which is soon counted, parts most of them."""
-    _check_length(document.split(), query.split(), limits, number)
-    words, asked = tokenise(document), query_words(query)
-    _check_length(words, asked, limits, number)
-    return words, asked
+    """The words of document and query; raise 413 if they are too many."""
+    _check_length(document.split(), query.split(), limits, number)  # cheap, and enough for most texts
+    words = tokenise(document), query_words(query)
+    _check_length(*words, limits, number)
+    return words
 
 
 def _check_length(document: Sequence[str], query: Sequence[str], limits: Limits, number: int) -> None:
@@ -219,7 +219,7 @@ def _token_check(token: str | None) -> Callable[..., None]:
 
 
 class Guard:
-    """Counts the bytes of a request before they pile up, and sends the headers that keep a browser from mischief."""
+    """Limits the bytes of a request while they arrive, and adds the security headers to every response."""
 
     def __init__(self, app: ASGIApp, body_bytes: int) -> None:
         self.app = app
@@ -248,14 +248,14 @@ class Guard:
 
 
 def _invalid(request: Request, error: Exception) -> Response:  # noqa: ARG001
-    """One plain sentence instead of a list of lists."""
+    """Respond with one plain sentence instead of pydantic's list of errors."""
     assert isinstance(error, RequestValidationError)  # noqa: S101 - it is this handler's only kind
-    # a body may be a question or a list of them, and there are complaints about both: those about the kind that came
     if isinstance(error.body, bytes):
         return JSONResponse({"detail": NOT_MARKED}, 422)
-    listed = isinstance(error.body, list)
-    fitting = [each for each in error.errors() if any("list[" in str(part) for part in each["loc"]) == listed]
-    first = (fitting or error.errors())[0]
+    # pydantic has errors for both kinds of body, a question and a list: keep those of the kind that was sent
+    is_list = isinstance(error.body, list)
+    relevant = [each for each in error.errors() if any("list[" in str(part) for part in each["loc"]) == is_list]
+    first = (relevant or error.errors())[0]
     place = [part for part in first["loc"][1:] if "Question" not in str(part)] * (first["type"] != "json_invalid")
     number = place.pop(0) if place and isinstance(place[0], int) else 0
     key = ".".join(map(str, place))
@@ -263,7 +263,7 @@ def _invalid(request: Request, error: Exception) -> Response:  # noqa: ARG001
 
 
 def _unreadable(request: Request, error: Exception) -> Response:  # noqa: ARG001
-    """FastAPI answers 400 for JSON that Python cannot read, such as one nested too deeply; all others are ours."""
+    """Respond to a 400: FastAPI raises it for JSON that Python cannot read, such as one nested too deeply."""
     if error.__cause__:
         return JSONResponse({"detail": SENTENCES["json_invalid"]}, 422)
     return JSONResponse({"detail": getattr(error, "detail", "")}, 400)
@@ -284,8 +284,8 @@ def _other_method(request: Request, error: Exception) -> Response:
 
 
 def bundled_stories() -> list[dict[str, Any]]:
-    """The stories that come with gareader, as the page's links hold a question."""
-    rows = (files("gareader") / "stories" / "stories.jsonl").read_text(encoding="utf-8").splitlines()
+    """The bundled stories, in the form of the page's links."""
+    rows = (files("gareader.data") / "stories" / "stories.jsonl").read_text(encoding="utf-8").splitlines()
     return [
         {
             "t": f"the {row['id']}",

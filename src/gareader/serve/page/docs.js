@@ -1,4 +1,4 @@
-// What /openapi.json says, as tables.
+// Shows /openapi.json as tables.
 "use strict";
 
 function cell(row, tag, text) { const made = document.createElement(tag); made.textContent = text; row.append(made); }

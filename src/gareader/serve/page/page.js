@@ -26,7 +26,7 @@ function complain(error) { $("error").textContent = error ? String(error.message
 
 // ---- the story as words ----
 
-// Words as the reader has them, written as people write them.
+// The Treebank's signs of the tokenised text, and the signs that people write.
 const SIGNS = new Map([
   ["``", "“"], ["''", "”"], ["`", "‘"], ["--", "–"],
   ["-LRB-", "("], ["-RRB-", ")"], ["-LSB-", "["], ["-RSB-", "]"], ["-LCB-", "{"], ["-RCB-", "}"],
@@ -43,7 +43,7 @@ function spaced(before, word) {
 
 function plainWords(text) { return text.match(/[\p{L}\p{N}_@]+(?:[-'’.][\p{L}\p{N}]+)*|[^\s\p{L}\p{N}]/gu) || []; }
 
-// Words without a space between them, such as “You, stay on one line; a long row of signs may be parted.
+// Words without a space between them, such as “You, stay on one line; only a long run of signs may be broken.
 function drawWords(into, words, decorate) {
   into.replaceChildren();
   let line = null;
@@ -66,7 +66,7 @@ function colour(element, share) {
 }
 
 function drawStory() {
-  state.held = null; // it was a word of the story before
+  state.held = null; // it was a word of the previous story
   const seen = state.answer && state.answer.attention;
   const words = seen ? seen.document : plainWords($("text").value);
   const best = new Set(seen ? seen.candidates[0] : []);
@@ -83,7 +83,7 @@ function drawStory() {
   paint();
 }
 
-// Arrow keys walk through the words, so that the whole story is one stop of the tab key.
+// Arrow keys move through the words, so that the whole story is one tab stop.
 function walk(event) {
   const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
   if (!step || event.target.tagName !== "BUTTON") return;
@@ -96,7 +96,7 @@ function walk(event) {
 
 function normal(shares) { const top = Math.max(...shares, 1e-9); return shares.map((share) => share / top); }
 
-// What colours the story and the query now: the final attention, a hop, or what is under the pointer.
+// Colour story and query by the final attention, a hop, or the word under the pointer.
 function paint() {
   const seen = state.answer && state.answer.attention;
   const story = [...$("words").querySelectorAll("button")];
@@ -148,7 +148,7 @@ function drawLooks() {
 
 // ---- the question ----
 
-// Whatever is still on its way from the service is no longer wanted.
+// A new turn makes pending responses of the service obsolete.
 function newTurn() {
   document.querySelector("main").classList.remove("waiting");
   return ++state.turn;
@@ -161,7 +161,7 @@ function blank(words, place) {
   let first = place, last = place;
   while (first > 0 && !ends(words[first - 1])) first--;
   while (last < words.length - 1 && !ends(words[last])) last++;
-  const closes = (word) => word === "''" || word === "”"; // it belongs to the sentence before
+  const closes = (word) => word === "''" || word === "”"; // it belongs to the preceding sentence
   if (first > 0 && closes(words[first])) first++;
   if (closes(words[last + 1])) last++;
   const join = (some) => some.map((word, at) => spaced(some[at - 1], word) + shown(word)).join("");
@@ -275,7 +275,7 @@ function take({ d, q, c }) {
   refresh();
 }
 
-// A link holds its question behind the #, which a browser never sends.
+// A link holds its question after the #, which a browser never sends to a server.
 function fromLink() {
   try { return JSON.parse(decodeURIComponent(location.hash.slice(1))); } catch { return null; }
 }

@@ -1,0 +1,225 @@
+"""Commands about models to ship: models, pack, ensemble."""
+
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.table import Table
+
+from gareader.cli.app import (
+    Json,
+    Modules,
+    import_modules,
+    model_folder,
+    read_with_answers,
+    watch,
+    with_interval,
+)
+from gareader.core.errors import GareaderError, VectorsError
+from gareader.core.files import opened
+from gareader.data.examples import Example, Prediction
+from gareader.trained import models as box
+from gareader.trained.ensembles import check_members, files
+from gareader.trained.ensembles import save as save_ensemble
+from gareader.trained.folder import check_replaceable, check_words, read_settings
+
+if TYPE_CHECKING:
+    from gareader.trained.predictor import Answering
+
+
+def models(name: str | None = None, *, as_json: Json = False) -> None:
+    """List the models (trained readers) in the box with their accuracy, or show the card of one.
+
+    Example: `gareader models`
+
+    Parameters
+    ----------
+    name
+        Show the card of this model: its training, its accuracy, and where it fails.
+    """
+    in_box = [box.BOX / each for each in box.names()]
+    folders = in_box if name is None else [model_folder(name).resolve()]
+    records = [record(folder) for folder in folders]
+    if as_json:
+        print("\n".join(json.dumps(each, ensure_ascii=False) for each in records))
+    elif name is None:
+        Console().print(overview(records))
+    else:
+        show_card(folders[0], records[0])
+
+
+def record(folder: Path) -> dict[str, Any]:
+    """The JSON record of a model, from its settings alone."""
+    settings = read_settings(folder)
+    size = sum(file.stat().st_size for file in files(folder))
+    kind = {"reader": settings.get("reader", "ensemble")}
+    if "ensemble" in settings:
+        kind["members"] = settings["ensemble"]
+    return {"name": folder.name, **kind, "bytes": size, **settings["notes"]}
+
+
+def overview(records: list[dict[str, Any]]) -> Table:
+    """A table with a line for each model."""
+    table = Table(box=None, pad_edge=False)
+    for heading in ("name", "what it reads", "accuracy", "measured on", "size"):
+        table.add_column(heading, no_wrap=heading in ("name", "accuracy", "size"), overflow="fold")
+    for each in records:
+        measured, accuracy, corpus = each.get("measured"), "–", "–"
+        if measured:
+            accuracy, corpus = with_interval(measured), f"{measured['corpus']} ({measured['examples']:,})"
+        table.add_row(each["name"], each.get("about", ""), accuracy, corpus, f"{each['bytes'] / 1e6:.1f} MB")
+    return table
+
+
+def show_card(folder: Path, about: dict[str, Any]) -> None:
+    """Print the model card: as Markdown, which is rendered on a terminal."""
+    card = folder.with_name(f"{folder.name}.md")
+    if not card.exists():
+        print(json.dumps(about, indent=2, ensure_ascii=False))
+        return
+    text = card.read_text(encoding="utf-8")
+    console = Console()
+    if console.is_terminal:
+        console.print(Markdown(text))
+    else:
+        print(text, end="")
+
+
+def pack(
+    model: str,
+    *,
+    out: Path,
+    measure: str,
+    vectors: Path | None = None,
+    words: Path | None = None,
+    calibrate: bool = False,
+    about: str = "",
+    modules: Modules = (),
+    as_json: Json = False,
+) -> None:
+    """Make a trained model small, to ship it: half precision, an 8-bit word table, and its accuracy after packing.
+
+    Example: `gareader pack runs/tiny/best --out tiny-packed --measure configs/tiny/validation.txt`
+
+    Parameters
+    ----------
+    model
+        The folder of a trained model.
+    out
+        The folder to write; `gareader answer --model` and `gareader.load` take it.
+    measure
+        A corpus; the accuracy on it after packing is kept with the model.
+    vectors
+        The file of word vectors it was trained with: every word in it is known to the packed model.
+    words
+        A folder beside --out for the words, which several models share; it is made if it is not there. Words that are
+        there must have the vectors that this model was trained with.
+    calibrate
+        Fit a temperature on that corpus, so that the probabilities are calibrated.
+    about
+        A line about what it reads, for `gareader models`.
+    """
+    source = model_folder(model)
+    check_replaceable(out)
+    if out.resolve() == source.resolve():
+        raise GareaderError(f"{out}: this is the model to pack, and packing rounds it; choose another --out")
+    if words is not None:
+        check_words(words, out)
+    if vectors is not None:
+        with opened(vectors, VectorsError):  # raises an error for a file that cannot be read
+            pass
+    examples = read_with_answers(measure)
+    import_modules(modules)
+    from gareader.trained.model import load, save  # it imports torch
+    from gareader.trained.predictor import Predictor
+    from gareader.trained.shipping import slim, write_words
+
+    packed = slim(load(source), vectors, words)
+    predictions = answer(Predictor(packed.reader, packed.collator, packed.temperature), examples, measure)
+    if calibrate:
+        factor = temperature_for(predictions, measure)
+        predictions = [prediction.tempered(factor) for prediction in predictions]
+        packed = replace(packed, temperature=packed.temperature * factor)
+    if words is not None and not words.exists():
+        write_words(packed, words)
+    notes = {**packed.notes, "about": about, "measured": measured_on(predictions, measure)}
+    save(replace(packed, notes=notes), out, packed=True, words_of=words)
+    print(json.dumps(record(out)) if as_json else in_words(record(out), out, packed.temperature, " after packing"))
+
+
+def ensemble(
+    *members: str,
+    out: Path,
+    measure: str | None = None,
+    calibrate: str | None = None,
+    about: str = "",
+    modules: Modules = (),
+    as_json: Json = False,
+) -> None:
+    """Make one model of several: it answers with the mean of their probabilities, and is used like any other.
+
+    Members that lie beside --out are named there; all others are copied into it, with one copy of equal words.
+
+    Example: `gareader ensemble stories runs/tiny/best --out tiny-ensemble --measure configs/tiny/validation.txt`
+
+    Parameters
+    ----------
+    members
+        Two or more models in the box, or folders of trained ones; their sizes and readers may differ.
+    out
+        The folder to write; `gareader answer --model` and `gareader.load` take it.
+    measure
+        A corpus; the accuracy on it is kept with the ensemble.
+    calibrate
+        A corpus to fit a temperature on, so that the probabilities are calibrated.
+    about
+        A line about what it reads, for `gareader models`.
+    """
+    folders = [model_folder(member) for member in members]
+    check_members(folders, out)
+    corpora = {corpus: read_with_answers(corpus) for corpus in dict.fromkeys((calibrate, measure)) if corpus}
+    import_modules(modules)
+    from gareader.trained.predictor import Ensemble, load  # it imports torch
+
+    together = Ensemble([load(folder) for folder in folders])
+    answers = {corpus: answer(together, examples, corpus) for corpus, examples in corpora.items()}
+    temperature = temperature_for(answers[calibrate], calibrate) if calibrate else 1.0
+    notes: dict[str, Any] = {"about": about}
+    if measure:
+        notes["measured"] = measured_on([each.tempered(temperature) for each in answers[measure]], measure)
+    save_ensemble(folders, out, temperature, notes)
+    print(json.dumps(record(out)) if as_json else in_words(record(out), out, temperature))
+
+
+def answer(model: "Answering", examples: list[Example], corpus: str) -> list[Prediction]:
+    """The model's answers to the questions of a corpus."""
+    return list(watch(model.answer_many(examples), f"measuring on {corpus}", len(examples)))
+
+
+def temperature_for(predictions: list[Prediction], corpus: str) -> float:
+    """The temperature at which the right answers are most probable."""
+    from gareader.measuring.analysis import fitted_temperature  # it imports scipy
+
+    try:
+        return fitted_temperature(predictions)
+    except GareaderError as error:
+        raise GareaderError(f"{corpus}: {error}") from None
+
+
+def measured_on(predictions: list[Prediction], corpus: str) -> dict[str, Any]:
+    """The report that is kept with a model."""
+    from gareader.measuring.evaluation import evaluate  # it imports torch
+
+    return {"corpus": Path(corpus).name, **asdict(evaluate(predictions))}
+
+
+def in_words(about: dict[str, Any], out: Path, temperature: float, when: str = "") -> str:
+    """The record of a new model as text."""
+    parts = [f"{out}: {about['bytes'] / 1e6:.1f} MB"]
+    if measured := about.get("measured"):
+        questions = f"{measured['examples']:,} questions of {measured['corpus']}{when}"
+        parts.append(f"{with_interval(measured)} of {questions}")
+    return ", ".join([*parts, f"temperature {temperature:.3f}"])

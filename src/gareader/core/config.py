@@ -1,0 +1,222 @@
+"""Settings: a TOML table becomes a frozen dataclass with typed and bounded fields; errors name the key."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from math import inf
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from gareader.core.errors import ConfigError, did_you_mean
+
+Table = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The range of a number, as part of the type of its field: `Annotated[int, Bounds(least=1)]`."""
+
+    least: float = -inf
+    above: float = -inf
+    below: float = inf
+    most: float = inf
+    odd: bool = False
+    reason: str = ""
+    """Why the range is so, where that is not obvious."""
+
+    def problem(self, value: float) -> str | None:
+        """The problem with a number, or None."""
+        if not (value >= self.least and (value > self.above or self.above == -inf)):
+            return "too small" if value == value else "no number"
+        if value > self.most or (value >= self.below and self.below != inf):
+            return "too large"
+        return "even" if self.odd and value % 2 == 0 else None
+
+    def __str__(self) -> str:
+        parts = (
+            (f"{self.least} or more", self.least > -inf),
+            (f"more than {self.above}", self.above > -inf),
+            (f"less than {self.below}", self.below < inf),
+            (f"at most {self.most}", self.most < inf),
+            ("odd", self.odd),
+        )
+        return " and ".join(text for text, given in parts if given)
+
+
+Count = Annotated[int, Bounds(least=1)]
+Positive = Annotated[float, Bounds(above=0)]
+NonNegative = Annotated[float, Bounds(least=0)]
+Share = Annotated[float, Bounds(least=0, below=1)]
+"""A number in [0, 1)."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Base of all settings: a value outside the type of its field raises ConfigError."""
+
+    def __post_init__(self) -> None:
+        for name, expected in declared(type(self)).items():
+            checked(getattr(self, name), expected, name)
+
+
+_TYPES: dict[type, dict[str, Any]] = {}  # a cache: get_type_hints takes longer than the checks
+
+
+def declared(kind: type[Settings]) -> dict[str, Any]:
+    """Return the type of each setting, with its bounds."""
+    if kind not in _TYPES:
+        types = get_type_hints(kind, include_extras=True)
+        _TYPES[kind] = {field.name: types[field.name] for field in fields(kind)}
+    return _TYPES[kind]
+
+
+FORMER = {
+    "train": {
+        "slower": "learning_rate_decay",
+        "steady": "constant_epochs",
+        "smoothing": "rho",
+        "clip": "clip_norm",
+        "clip_values": "clip_value",
+        "word_decay": "word_weight_decay",
+        "decay": "anneal",
+        "average": "ema",
+        "accumulate": "micro_batches",
+    },
+    "reader": {
+        "scale": "init_std",
+        "bound": "init_bound",
+        "attention": "attention_hidden",
+        "inference": "inference_hidden",
+    },
+}
+"""New names of settings by their old ones, which older runs and models have recorded."""
+
+
+def recorded(settings: Mapping[str, Any], section: str) -> Table:
+    """Return the recorded settings of a run or a model under their current names."""
+    former = FORMER.get(section, {})
+    return {former.get(key, key): value for key, value in settings.items()}
+
+
+def recorded_names(settings: Mapping[str, Any]) -> Table:
+    """Return recorded flat settings, such as `train.seed`, under their current names."""
+    former = {f"{section}.{old}": f"{section}.{now}" for section, names in FORMER.items() for old, now in names.items()}
+    return {former.get(name, name): value for name, value in settings.items()}
+
+
+SettingsType = TypeVar("SettingsType", bound=Settings)
+
+
+def from_table(kind: type[SettingsType], table: Mapping[str, Any], section: str) -> SettingsType:
+    """Return settings of this class with the table's values; `section` names the table in errors."""
+    types = declared(kind)
+    for key in table:
+        if key not in types:
+            now = FORMER.get(section, {}).get(key)
+            way_out = f"it is called {section}.{now} now" if now in types else did_you_mean(key, types)
+            raise ConfigError(f"{section}.{key} is no setting; {way_out}")
+    for field in fields(kind):
+        if field.name not in table and field.default is MISSING and field.default_factory is MISSING:
+            raise ConfigError(f"{section}.{field.name} is missing; add it to [{section}]")
+    values = {key: checked(value, types[key], f"{section}.{key}") for key, value in table.items()}
+    try:
+        return kind(**values)
+    except ConfigError as error:  # about several settings together
+        raise ConfigError(f"{section}.{error}") from None
+
+
+def checked(value: Any, expected: Any, name: str) -> Any:
+    """Return the value in the type of its field, or raise ConfigError; an int is accepted for a float."""
+    if value is None and _optional(expected):
+        return value
+    wanted, bounds = _parts(expected)
+    if get_origin(wanted) is Literal:
+        if value not in get_args(wanted):
+            raise ConfigError(f"{name} = {value!r} is not known; {did_you_mean(str(value), get_args(wanted))}")
+        return value
+    if wanted is float and type(value) is int:
+        value = float(value)
+    way_out = f"use {bounds}" + (f", {bounds.reason}" if bounds.reason else "") if bounds else ""
+    if type(value) is not wanted:
+        raise ConfigError(f"{name} = {value!r} is not {_NAMES[wanted]}" + (f"; {way_out}" if way_out else ""))
+    if bounds and (problem := bounds.problem(value)):
+        raise ConfigError(f"{name} = {value} is {problem}; {way_out}")
+    return value
+
+
+def choices(expected: Any) -> tuple[Any, ...]:
+    """All values of a setting of this type; empty if there is no finite list."""
+    wanted, _ = _parts(expected)
+    if wanted is bool:
+        return (False, True)
+    return get_args(wanted) if get_origin(wanted) is Literal else ()
+
+
+def in_words(expected: Any) -> str:
+    """The type and range of a setting as text for people."""
+    wanted, bounds = _parts(expected)
+    if get_origin(wanted) is Literal:
+        return ", ".join(f'`"{choice}"`' for choice in get_args(wanted))
+    return _NAMES[wanted] + (f", {bounds}" if bounds else "")
+
+
+_NAMES = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+
+
+def _optional(expected: Any) -> bool:
+    return get_origin(expected) in (Union, UnionType) and NoneType in get_args(expected)
+
+
+def _parts(expected: Any) -> tuple[Any, Bounds | None]:
+    """Return the type without None, and its bounds or None."""
+    if _optional(expected):
+        (expected,) = (each for each in get_args(expected) if each is not NoneType)
+    if get_origin(expected) is Annotated:
+        wanted, *notes = get_args(expected)
+        return wanted, next((note for note in notes if isinstance(note, Bounds)), None)
+    return expected, None
+
+
+def load_table(path: Path | str) -> Table:
+    """Read a TOML file as nested tables."""
+    try:
+        with Path(path).open("rb") as file:
+            return tomllib.load(file)
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: there is no such file; check the path") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: this is not TOML: {error}") from None
+
+
+def override(table: Table, assignment: str) -> Table:
+    """Apply `section.key=value` to the table; the value is TOML, plain text, or empty for the default."""
+    name, equals, text = assignment.partition("=")
+    if not equals or not all(part.strip() for part in name.split(".")) or "." not in name:
+        raise ConfigError(f"--set {assignment}: write it as section.key=value, for example train.seed=3")
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = text or None
+    return with_setting(table, name, value)
+
+
+def with_setting(table: Table, name: str, value: Any) -> Table:
+    """Return the table with the setting `section.key` replaced, or removed if the value is None."""
+    section, _, key = (part.strip() for part in name.partition("."))
+    if not key:
+        raise ConfigError(f'{name} is no setting; write section.key, for example "train.max_epochs"')
+    settings = table.get(section, {})
+    if not isinstance(settings, dict):
+        raise ConfigError(f"{section} = {settings!r} is no section; write its settings under [{section}]")
+    return {**table, section: {other: old for other, old in {**settings, key: value}.items() if old is not None}}
+
+
+def flat(table: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The settings of all sections by names such as `train.seed`."""
+    return {f"{section}.{key}": value for section, settings in table.items() for key, value in settings.items()}
+
+
+def changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """The names of the settings that differ between two sets of flat settings."""
+    return sorted(name for name in {*before, *now} if before.get(name) != now.get(name))

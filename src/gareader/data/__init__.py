@@ -1,0 +1,1 @@
+"""Text and questions as words: corpora, vocabulary, word vectors, prepared corpora."""

@@ -1,0 +1,148 @@
+"""The Children's Book Test: numbered sentences, then `21 query with XXXXX<TAB>answer<TAB><TAB>c1|c2|...`."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, count
+from pathlib import Path
+
+from gareader.core.errors import CorpusError, ExampleError
+from gareader.data.corpora.checked import checked_example
+from gareader.data.corpora.files import WHOLE, Report, Span, line_lists, stem, utf8
+from gareader.data.examples import PLACEHOLDER, Example, Words
+from gareader.data.text import words
+
+QUERY_LINE = "'21 query with XXXXX<TAB>answer<TAB><TAB>c1|c2|...'"
+SHAPE = f"numbered lines from '1 ...' to {QUERY_LINE}"
+
+BEGINNING = b"\n1 "
+"""A file can be cut before a line numbered 1."""
+
+_NUMERALS = [f"{number} " for number in range(1, 100)]
+_NUMERALS_LENGTH = [0, *accumulate(map(len, _NUMERALS))]
+"""The total length of the numerals of a question, by its number of lines."""
+
+
+def looks_like(beginning: str) -> bool:
+    """Whether the beginning of a file is in this format."""
+    return re.match(r"\s*1 \s*\S", beginning) is not None
+
+
+def read(path: Path, report: Report, span: Span = WHOLE) -> Iterator[Example]:
+    """Stream the questions; report a bad one and continue with the next."""
+    name = stem(path)
+    window = _Window()
+    for first, block in _blocks(path, span):
+        last = first + len(block) - 1
+        try:
+            *texts, query_line = _texts(path, first, block)
+            query, answer, candidates = _question(path, last, query_line)
+            document = window.moved_to(texts)
+            example = checked_example(path, last, f"{name}:{last}", document, query, candidates, answer)
+        except CorpusError as bad:
+            report(bad)
+        else:
+            yield example
+
+
+def written(example: Example, sentences: Sequence[str] | None = None) -> str:
+    """Return the question's lines and a blank one; the document has a line per sentence, or one line without them."""
+    candidates = [" ".join(words) for words in example.candidates]
+    if any("|" in candidate and candidate != "|" for candidate in candidates) or "XXXXX" in example.query:
+        raise ExampleError(f"{example.id}: '|' in a candidate or XXXXX in the query; write the question as JSON lines")
+    rows = [" ".join(example.document)] if sentences is None else sentences
+    numbered = "".join(f"{number} {row}\n" for number, row in enumerate(rows, 1))
+    query = " ".join("XXXXX" if word == PLACEHOLDER else word for word in example.query)
+    answer = "" if example.answer is None else candidates[example.answer]
+    return f"{numbered}{len(rows) + 1} {query}\t{answer}\t\t{'|'.join(candidates)}\n\n"
+
+
+def _blocks(path: Path, span: Span) -> Iterator[tuple[int, list[str]]]:
+    """Yield the lines of each question and the number of the first; a blank line or a line numbered 1 ends one."""
+    block: list[str] = []
+    first = span.line
+    for rows in line_lists(path, span):
+        for row in rows:
+            # one comparison for nearly all lines: blank ones and those that begin with "1 " sort before "1!"
+            if row > "1!":
+                block.append(row)
+            elif (blank := not row or row.isspace()) or row.startswith("1 "):
+                if block:
+                    yield first, block
+                first += len(block) + blank
+                block = [] if blank else [row]
+            else:
+                block.append(row)
+    if block:
+        yield first, block
+
+
+def _texts(path: Path, first: int, block: list[str]) -> list[str]:
+    """Return the texts after the numerals of a question's lines; the numerals count up from one."""
+    whole = "".join(block)
+    if not whole.isascii():
+        for number, row in enumerate(block, first):
+            utf8(row, path, number)
+    texts = list(map(str.removeprefix, block, _NUMERALS))
+    if len(texts) == len(block) and len("".join(texts)) + _NUMERALS_LENGTH[len(texts)] == len(whole):
+        return texts  # every line has its numeral
+    texts.clear()  # a numeral is wrong or beyond 99: check each line
+    for row, position, number in zip(block, count(1), count(first)):
+        numeral, _, text = row.partition(" ")
+        if numeral != f"{position}":
+            problem = f"this line begins with {numeral!r} where {position} is due; a question's lines count up from 1"
+            raise CorpusError(problem, path, number)
+        texts.append(text)
+    return texts
+
+
+class _Window:
+    """The last document: neighbouring questions share most sentences, so that only new ones need be split."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.lengths: list[int] = []
+        self.words: list[str] = []
+        self.document: Words = ()
+
+    def moved_to(self, texts: list[str]) -> Words:
+        """Return the words of these sentences; the last document itself if its sentences are equal."""
+        if texts == self.texts:
+            return self.document
+        dropped = self.texts.index(texts[0]) if texts and texts[0] in self.texts else len(self.texts)
+        kept = len(self.texts) - dropped
+        if texts[:kept] != self.texts[dropped:]:
+            dropped, kept = len(self.texts), 0
+        del self.words[: sum(self.lengths[:dropped])], self.lengths[:dropped]
+        for text in texts[kept:]:
+            new = words(text)
+            self.words += new
+            self.lengths.append(len(new))
+        self.texts = texts
+        self.document = tuple(self.words)
+        return self.document
+
+
+def _question(path: Path, line: int, text: str) -> tuple[Words, Words | None, tuple[Words, ...]]:
+    """Parse the query, the answer and the candidates of a question's last line."""
+    fields = text.split("\t")
+    if len(fields) != 4 or fields[2].strip():
+        problem = f"the question ends here without its query line, {QUERY_LINE}"
+        raise CorpusError(problem, path, line)
+    query = list(words(fields[0]))
+    while "XXXXX" in query:
+        query[query.index("XXXXX")] = PLACEHOLDER
+    return tuple(query), words(fields[1]) or None, _candidates(fields[3])
+
+
+def _candidates(field: str) -> tuple[Words, ...]:
+    """Parse the candidates `a|b|c`; a candidate that is the bar, as in `a|b||`, gives two empty pieces in a row."""
+    pieces = field.split("|")
+    if "" not in pieces and " " not in field and field.isascii() and field.isprintable():
+        return tuple(zip(pieces))  # one word each, as nearly always
+    pieces = " ".join(words(field)).split("|")
+    place = 0
+    while "" in pieces[place:-1]:
+        place = pieces.index("", place) + 1
+        if not pieces[place]:
+            pieces[place - 1 : place + 1] = ["|"]
+    return tuple(map(words, pieces))

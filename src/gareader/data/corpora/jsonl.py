@@ -1,0 +1,139 @@
+"""JSON lines, for users' own questions: one object per line, its texts raw or as lists of words."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from unicodedata import normalize
+
+from gareader.core.errors import CorpusError, ForeignLineError, did_you_mean
+from gareader.data.corpora.checked import checked_example
+from gareader.data.corpora.files import WHOLE, Report, Span, lines, stem, utf8
+from gareader.data.examples import Example, Words
+from gareader.data.text import mark_blank, propose_candidates, query_words, tokenise
+
+SHAPE = 'lines {"id": ..., "document": ..., "query": ..., "candidates": [...], "answer": ...}'
+
+BEGINNING = b"\n"
+"""A file can be cut before every line."""
+
+_NEEDED = ("document", "query", "candidates")
+_KNOWN = ("id", *_NEEDED, "answer")
+
+
+def looks_like(beginning: str) -> bool:
+    """Whether the beginning of a file is in this format."""
+    return beginning.lstrip().startswith("{")
+
+
+def read(path: Path, report: Report, span: Span = WHOLE, *, propose: bool = False) -> Iterator[Example]:
+    """Stream the questions; report a bad one and continue with the next.
+
+    With `propose`, a question without candidates gets candidates from its document.
+    """
+    name = stem(path)
+    for number, row in lines(path, span):
+        if not row.strip():
+            continue
+        try:
+            example = _Line(path, number, row).example(f"{name}:{number}", propose)
+        except CorpusError as bad:
+            report(bad)
+        else:
+            yield example
+
+
+def written(example: Example) -> str:
+    """Return the question as a line, its texts as lists of words."""
+    line = {
+        "id": example.id,
+        "document": example.document,
+        "query": example.query,
+        "candidates": example.candidates,
+        "answer": None if example.answer is None else example.candidates[example.answer],
+    }
+    return json.dumps(line, ensure_ascii=False) + "\n"
+
+
+class _Line:
+    """One JSON object, and its place for errors."""
+
+    def __init__(self, path: Path, number: int, row: str) -> None:
+        self.path, self.number = path, number
+        try:
+            self.object = json.loads(utf8(row, path, number))
+        except (ValueError, RecursionError) as error:
+            problem = f"broken JSON: {error}; write each question as one whole object on one line"
+            raise ForeignLineError(problem, path, number) from None
+        if not isinstance(self.object, dict):
+            raise ForeignLineError(f"{json_kind(self.object)} where an object is due: {SHAPE}", path, number)
+
+    def bad(self, problem: str) -> CorpusError:
+        """The error for this line."""
+        return CorpusError(problem, self.path, self.number)
+
+    def example(self, default_id: str, propose: bool) -> Example:
+        """Return the example of this line."""
+        proposed = propose and "candidates" not in self.object
+        self.check_keys([key for key in _NEEDED if key != "candidates" or not proposed])
+        answer = self.object.get("answer")
+        document = self.words("document", self.object["document"], tokenise)
+        query = mark_blank(self.words("query", self.object["query"], query_words))
+        candidates = list(map(list, propose_candidates(document, query))) if proposed else self.object["candidates"]
+        if not isinstance(candidates, list):
+            raise self.bad(f"the key 'candidates' holds {json_kind(candidates)}; give a list of texts or of word lists")
+        return checked_example(
+            self.path,
+            self.number,
+            self.id(default_id),
+            document,
+            query,
+            tuple(self.words("candidates", candidate, tokenise) for candidate in candidates),
+            None if answer is None else self.words("answer", answer, tokenise),
+        )
+
+    def check_keys(self, needed: Sequence[str]) -> None:
+        """Raise the error of a missing or misspelt key; ignore other keys, which are the user's own."""
+        absent = [key for key in (*_NEEDED, "answer") if key not in self.object]
+        for key in self.object:
+            if key not in _KNOWN and get_close_matches(key, absent, n=1, cutoff=0.75):
+                raise self.bad(f"unknown key {key!r}; {did_you_mean(key, _KNOWN)}")
+        for key in absent:
+            if key in needed:
+                raise self.bad(f"the key {key!r} is missing; a question is {SHAPE}")
+
+    def id(self, default: str) -> str:
+        """The id of the question, or the default."""
+        given = self.object.get("id")
+        if given is None:
+            return default
+        if isinstance(given, bool) or not isinstance(given, str | int) or given == "":
+            raise self.bad(f"the key 'id' holds {json.dumps(given)}; give a text or a number, or leave it out")
+        return utf8(str(given), self.path, self.number)
+
+    def words(self, key: str, value: object, split: Callable[[str], Words]) -> Words:
+        """Split a text into words, or check a list of words."""
+        if isinstance(value, str):
+            return split(utf8(value, self.path, self.number))
+        if not isinstance(value, list):
+            raise self.bad(f"the key {key!r} holds {json_kind(value)}; give a text or a list of words")
+        for word in value:
+            if not isinstance(word, str) or [word] != word.split():
+                shown = json.dumps(word)
+                raise self.bad(
+                    f"the key {key!r} holds {shown} as a word; a word is text without white space, and not empty"
+                )
+        return tuple(normalize("NFC", utf8(word, self.path, self.number)) for word in value)
+
+
+def json_kind(value: object) -> str:
+    """The JSON type of a value, for errors."""
+    names = {
+        str: "a text",
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+        list: "a list",
+        dict: "an object",
+    }
+    return names.get(type(value), "null")

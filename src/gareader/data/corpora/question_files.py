@@ -1,0 +1,117 @@
+"""The format of CNN and Daily Mail: a folder of `.question` files, one question each."""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from gareader.core.errors import CorpusError
+from gareader.data.corpora.checked import checked_example
+from gareader.data.corpora.files import Report, lines, stem, utf8
+from gareader.data.examples import PLACEHOLDER, Example, Words
+from gareader.data.text import words
+
+SHAPE = (
+    "a folder of .question files: id, document, query with @placeholder, answer, candidates, a blank line after each"
+)
+
+_ENDINGS = (".question", ".question.gz", ".question.xz")
+_FIELDS = ("id", "document", "query", "answer")
+_ENTITY = re.compile(r"\s*(@entity\d+):")
+
+
+def looks_like(beginning: str) -> bool:
+    """Whether the beginning of a file is in this format."""
+    rows = beginning.split("\n", 5)
+    return len(rows) > 4 and not rows[1].strip() and not rows[3].strip() and PLACEHOLDER in rows[4].split()
+
+
+def read(path: Path, report: Report) -> Iterator[Example]:
+    """Stream the questions in the order of their ids; report a bad one and continue with the next."""
+    try:
+        files = _question_files(path) if path.is_dir() else [(stem(path), path.name)]
+    except OSError as problem:
+        raise CorpusError(
+            f"cannot be opened ({problem.strerror}); check who may read it", Path(problem.filename)
+        ) from None
+    return _read(path if path.is_dir() else path.parent, files, report)
+
+
+def written(example: Example, source: str = "", names: Sequence[str] | None = None) -> str:
+    """Return the text of the file `file_name`: source, document, query, answer, candidates with their names."""
+    candidates = [" ".join(words) for words in example.candidates]
+    answer = "" if example.answer is None else candidates[example.answer]
+    rows = candidates if names is None else map(":".join, zip(candidates, names, strict=True))
+    parts = [source, " ".join(example.document), " ".join(example.query), answer, "\n".join(rows)]
+    return "\n\n".join(parts) + "\n"
+
+
+def file_name(example: Example) -> str:
+    """The name of the question's file."""
+    return f"{example.id}{_ENDINGS[0]}"
+
+
+def _read(folder: Path, files: list[tuple[str, str]], report: Report) -> Iterator[Example]:
+    previous = None
+    for question, name in files:
+        path = folder / name
+        try:
+            if question == previous:
+                raise CorpusError(f"a second file for the question {question}; remove one of them", path)
+            example = _question(path, question)
+        except CorpusError as bad:
+            report(bad)
+        else:
+            yield example
+        previous = question
+
+
+def _question(path: Path, id: str) -> Example:
+    """Parse the question of one file."""
+    rows = [utf8(row, path, number) for number, row in lines(path)]
+    for place, field in enumerate(_FIELDS):
+        if len(rows) < 2 * place + 2:
+            problem = f"the file ends before the line after its {field}; it should be {SHAPE.partition(': ')[2]}"
+            raise CorpusError(problem, path, len(rows))
+        if rows[2 * place + 1].strip():
+            problem = f"this line should be blank: it follows the {field}, which is one line"
+            raise CorpusError(problem, path, 2 * place + 2)
+    _, document, query, answer = (words(row) for row in rows[: 2 * len(_FIELDS) : 2])
+    candidates = tuple(_candidate(row) for row in rows[2 * len(_FIELDS) :] if row.strip())
+    line = 3 if not document else 5 if query.count(PLACEHOLDER) != 1 else len(rows)
+    return checked_example(path, line, id, document, query, candidates, answer or None, answer_line=7)
+
+
+def _candidate(row: str) -> Words:
+    """Parse a candidate: `@entity5` of `@entity5:Real Name`; any other line is a candidate with its colons."""
+    entity = _ENTITY.match(row)
+    return (entity[1],) if entity else words(row)
+
+
+def _question_files(folder: Path) -> list[tuple[str, str]]:
+    """Return id and name of each question file in the folder, sorted; raise CorpusError for a folder of folders."""
+    files, folders, others = [], [], []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            if entry.name.endswith(_ENDINGS):
+                files.append((stem(Path(entry.name)), entry.name))
+            elif entry.is_dir():
+                folders.append(entry.name)
+            else:
+                others.append(entry.name)
+    sets = sorted(name for name in folders if _holds_questions(folder / name))
+    if sets:
+        beside = f"{len(files)} .question files and also " if files else ""
+        raise CorpusError(f"holds {beside}folders of questions: {', '.join(sets)}; name the one to read", folder)
+    if not files:
+        names = sorted(folders + others)
+        held = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+        raise CorpusError(f"holds no .question files, but {held or 'nothing at all'}; name the file to read", folder)
+    return sorted(files)
+
+
+def _holds_questions(folder: Path) -> bool:
+    with os.scandir(folder) as entries:
+        return any(entry.name.endswith(_ENDINGS) for entry in entries)

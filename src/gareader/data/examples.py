@@ -1,0 +1,160 @@
+"""Example, the input of everything, and Prediction, the output: words and numbers, no tensors."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import exp, fsum, inf, log
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gareader.core.errors import ExampleError
+
+Words = tuple[str, ...]
+
+PLACEHOLDER = "@placeholder"
+"""The blank of the query, however the file or the user wrote it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One cloze question."""
+
+    id: str
+    document: Words
+    query: Words
+    """Exactly one of its words is PLACEHOLDER."""
+    candidates: tuple[Words, ...]
+    """At least two, each of one or more words."""
+    answer: int | None
+    """Index of the right candidate, if known."""
+
+    def __post_init__(self) -> None:
+        if not self.document:
+            raise ExampleError("the document is empty; give the text that holds the answer")
+        if (blanks := self.query.count(PLACEHOLDER)) != 1:
+            raise ExampleError(
+                f"the query has {blanks or 'no'} placeholder{'s' * (blanks > 1)}; mark one blank, and only one, "
+                "with XXXXX, ___ or @placeholder"
+            )
+        if len(self.candidates) < 2:
+            raise ExampleError(f"{len(self.candidates) or 'no'} candidate answer; give at least two")
+        if not all(self.candidates):
+            raise ExampleError("a candidate answer is empty; remove it or give its words")
+        if self.answer is not None and not 0 <= self.answer < len(self.candidates):
+            raise ExampleError(f"answer {self.answer} is not an index into {len(self.candidates)} candidates")
+
+
+@dataclass(frozen=True)
+class Attention:
+    """The attention of a reader for one question; the query stands between @begin and @end."""
+
+    query: Words
+    """Its words between the two marks: the columns of `hops`."""
+    hops: tuple[NDArray[np.float32], ...]
+    """(D, Q) for each hop: the attention of each document word over the query's words; in the Impatient Reader, of each
+    query word over the document's."""
+    document: NDArray[np.float32]
+    """(D,): the final attention over the document."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The answer of a model to one Example."""
+
+    example: Example
+    log_probabilities: tuple[float, ...]
+    """One per candidate, in the example's order; −inf for a candidate that is not in the document."""
+    attention: Attention | None = None
+    """Only on request."""
+    draw: ClassVar[Callable[["Prediction", Path], None]]
+    """Draws a prediction. `gareader` sets it, because this module may not import `gareader.plots`, a layer above."""
+
+    @property
+    def order(self) -> list[int]:
+        """The candidates' indices, the most probable first; ties stay in the example's order."""
+        return sorted(range(len(self.log_probabilities)), key=lambda i: -self.log_probabilities[i])
+
+    @property
+    def ranking(self) -> list[tuple[str, float]]:
+        """Every candidate with its probability, the most probable first."""
+        return [(" ".join(self.example.candidates[i]), exp(self.log_probabilities[i])) for i in self.order]
+
+    @property
+    def best(self) -> str:
+        """The most probable candidate."""
+        return self.ranking[0][0]
+
+    @property
+    def answerable(self) -> bool:
+        """Whether any candidate occurs in the document."""
+        return max(self.log_probabilities) > -inf
+
+    @property
+    def absent(self) -> list[int]:
+        """The indices of the candidates that are not in the document."""
+        return [i for i in self.order if self.log_probabilities[i] == -inf]
+
+    @property
+    def in_part(self) -> list[int]:
+        """The indices of the candidates with only some words in the document; their probability is of these words."""
+        document = set(self.example.document)
+        words = [set(candidate) for candidate in self.example.candidates]
+        return [i for i in self.order if words[i] & document and words[i] - document]
+
+    @property
+    def correct(self) -> bool | None:
+        """Whether the best candidate is the answer; None if the answer is unknown."""
+        if self.example.answer is None:
+            return None
+        return self.answerable and self.order[0] == self.example.answer
+
+    def tempered(self, temperature: float) -> "Prediction":
+        """Return the prediction with its probabilities to the power 1/temperature, renormalised; the ranking stays."""
+        if temperature == 1 or not self.answerable:
+            return self
+        top = max(self.log_probabilities)
+        powers = [(value - top) / temperature for value in self.log_probabilities]
+        total = log(fsum(map(exp, powers)))
+        return replace(self, log_probabilities=tuple(power - total for power in powers))
+
+    def record(self, top: int | None = None) -> dict[str, Any]:
+        """The prediction as JSON, for files, the command line and HTTP."""
+        return {
+            "id": self.example.id,
+            "best": self.best if self.answerable else None,
+            "ranking": [{"answer": name, "probability": share} for name, share in self.ranking[:top]],
+            "absent": [" ".join(self.example.candidates[i]) for i in self.absent],
+        }
+
+    def plot(self, path: Path | str) -> None:
+        """Draw the attention to a PNG, SVG or PDF file, by the ending of its name (needs the extra `plot`)."""
+        Prediction.draw(self, Path(path))
+
+    def __str__(self) -> str:
+        ranking = self.ranking
+        width = max(len(candidate) for candidate, _ in ranking)
+        return "\n".join(f"{candidate:<{width}}  {probability:6.1%}" for candidate, probability in ranking)
+
+
+def mean_prediction(predictions: Sequence[Prediction]) -> Prediction:
+    """The answer of an ensemble to one question: the mean of the models' probabilities and attention."""
+    rows = zip(*(prediction.log_probabilities for prediction in predictions), strict=True)
+    attentions = [prediction.attention for prediction in predictions if prediction.attention is not None]
+    mean = tuple(_log_mean(row) for row in rows)
+    return Prediction(predictions[0].example, mean, _mean_attention(attentions) if attentions else None)
+
+
+def _log_mean(row: Sequence[float]) -> float:
+    """log of the mean of exp, without underflow."""
+    top = max(row)
+    return -inf if top == -inf else top + log(sum(exp(value - top) for value in row) / len(row))
+
+
+def _mean_attention(attentions: Sequence[Attention]) -> Attention:
+    """The mean of the final attention and of each hop's; the first model's hops if the numbers of hops differ."""
+    hops = attentions[0].hops
+    if all(len(each.hops) == len(hops) for each in attentions):
+        hops = tuple(np.mean(hop, axis=0) for hop in zip(*(each.hops for each in attentions), strict=True))
+    return Attention(attentions[0].query, hops, np.mean([each.document for each in attentions], axis=0))

@@ -1,0 +1,201 @@
+"""Reading a prepared corpus: random access to an example takes microseconds in a corpus of any size."""
+
+import mmap
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from gareader.core.errors import CorpusError, ExampleError, StoreError
+from gareader.core.files import check_no_pipe
+from gareader.data import corpora
+from gareader.data.examples import Example, Words
+from gareader.data.store import layout
+from gareader.data.store.addresses import files, is_prepared
+
+RELEASED_AFTER = 1 << 12
+"""After this many examples the mapped pages are released, so that the process's memory stays flat."""
+
+
+def read_examples(
+    path: Path | str, *, format: str | None = None, on_bad: Callable[[CorpusError], None] | None = None
+) -> Iterable[Example]:
+    """Return the examples of a prepared corpus, or of a file or folder in any corpus format."""
+    check_no_pipe(Path(path))
+    if is_prepared(path):
+        return PreparedCorpus.open(path)
+    return corpora.read(path, format=format, on_bad=on_bad)
+
+
+class PreparedCorpus(Sequence[Example]):
+    """A prepared corpus, memory-mapped."""
+
+    def __init__(self, shards: list["_Shard"]) -> None:
+        coded = pa.concat_arrays([shard.words for shard in shards]).dictionary_encode()
+        self.words: Words = tuple(coded.dictionary.to_pylist())
+        """The distinct words, in the order of first occurrence."""
+        lookups = _lookups(self.words, coded.indices.to_numpy(), [len(shard.words) for shard in shards])
+        self._batches = [batch for shard in shards for batch in shard.batches]
+        self._lookups = [lookup for lookup, shard in zip(lookups, shards, strict=True) for _ in shard.batches]
+        lengths = [np.diff(batch.document_offsets) for batch in self._batches]
+        self.document_lengths: NDArray[np.int32] = np.concatenate([np.zeros(0, np.int32), *lengths])
+        self._starts: list[int] = np.cumsum([0, *map(len, lengths)]).tolist()
+        self._shards = shards
+        self._read = 0
+
+    @classmethod
+    def open(cls, path: Path | str) -> "PreparedCorpus":
+        """Map a file, a folder of shards, or the files at an address into memory.
+
+        Read only the directory, the words and the document lengths.
+        """
+        with ThreadPoolExecutor(16) as threads:  # most of the time is waiting for the disk
+            return cls([*threads.map(_Shard, files(path))])
+
+    def answerable(self) -> NDArray[np.bool_]:
+        """For each example, whether its answer is known and in the document; read all documents once."""
+        answerable = [np.zeros(0, bool)]
+        for shard in self._shards:
+            answerable += [batch.answerable() for batch in shard.batches]
+            shard.release()
+        return np.concatenate(answerable)
+
+    @property
+    def most_candidates(self) -> int:
+        """The largest number of candidates of an example."""
+        return max((int(np.diff(batch.choices).max()) for batch in self._batches), default=0)
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    @overload
+    def __getitem__(self, index: int) -> Example: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Example]: ...
+    def __getitem__(self, index: int | slice) -> Example | list[Example]:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        row = range(len(self))[index]  # a negative index counts from the end; IndexError beyond the ends
+        self._read += 1
+        if self._read % RELEASED_AFTER == 0:
+            for shard in self._shards:
+                shard.release()
+        number = bisect_right(self._starts, row) - 1
+        return self._batches[number].example(row - self._starts[number], self._lookups[number])
+
+    def __iter__(self) -> Iterator[Example]:
+        return (self[number] for number in range(len(self)))
+
+
+def _lookups(words: Words, indices: NDArray[np.int32], sizes: list[int]) -> list[NDArray[np.object_]]:
+    """The words of each shard, given the indices of all shards' words; shards with all words share one array."""
+    whole = np.array(words, dtype=object)
+    everything = np.arange(len(words), dtype=np.int32)
+    shares = np.split(indices, np.cumsum(sizes)[:-1])
+    return [whole if np.array_equal(share, everything) else whole[share] for share in shares]
+
+
+class _Shard:
+    """One file of a corpus."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self.map = _mapped(path)
+            reader = pa.ipc.open_file(pa.BufferReader(pa.py_buffer(self.map)))
+            layout.check_schema(reader.schema)
+            batches = [reader.get_batch(number) for number in range(reader.num_record_batches)]
+            self.words = batches[0].column("document").values.dictionary if batches else pa.array([], pa.string())
+            self.words.validate(full=True)
+            for batch in batches:
+                _, document, query, candidates, _ = batch.columns
+                if not all(each.values.dictionary.equals(self.words) for each in (document, query, candidates.values)):
+                    raise StoreError("its columns do not share their words; prepare the corpus again")
+            self.batches = [_Batch(path, batch) for batch in batches]
+        except StoreError as error:
+            raise StoreError(f"{path}: {error}") from None
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise _damaged(path, error) from error
+
+    def release(self) -> None:
+        """Release the mapped pages of this process; the system's cache of the file may keep them."""
+        if hasattr(mmap, "MADV_DONTNEED"):
+            self.map.madvise(mmap.MADV_DONTNEED)
+
+
+class _Batch:
+    """One record batch as numpy views of the mapped file; damage raises an error, never a read out of bounds."""
+
+    def __init__(self, path: Path, batch: Any) -> None:
+        batch.validate()
+        self.path = path
+        ids, document, query, candidates, self.answers = batch.columns
+        _, offsets, text = ids.buffers()
+        self.id_offsets = np.frombuffer(offsets, np.int32)
+        self.id_text = np.frombuffer(text or b"", np.uint8)
+        self.documents, self.document_offsets = _views(document)
+        self.queries, self.query_offsets = _views(query)
+        self.candidates, self.candidate_offsets = _views(candidates.values)
+        self.choices = candidates.offsets.to_numpy()
+
+    def example(self, row: int, words: NDArray[np.object_]) -> Example:
+        """Return the example of a row."""
+        try:
+            first, end = self.choices[row : row + 2]
+            bounds = self.candidate_offsets[first : end + 1]
+            candidates = words[self.candidates[bounds[0] : bounds[-1]]].tolist()
+            bounds = (bounds - bounds[0]).tolist()
+            return Example(
+                self.id_text[slice(*self.id_offsets[row : row + 2])].tobytes().decode(),
+                tuple(words[self.documents[slice(*self.document_offsets[row : row + 2])]]),
+                tuple(words[self.queries[slice(*self.query_offsets[row : row + 2])]]),
+                tuple(tuple(candidates[start:end]) for start, end in pairwise(bounds)),
+                self.answers[row].as_py(),
+            )
+        except (IndexError, UnicodeDecodeError, ExampleError) as error:
+            raise _damaged(self.path, error) from error
+
+    def answerable(self) -> NDArray[np.bool_]:
+        """For each row, whether a word of its answer is in its document."""
+        answers = self.answers.fill_null(-1).to_numpy()
+        answerable = np.zeros(len(answers), bool)
+        try:
+            right = self.choices[:-1] + np.maximum(answers, 0)
+            firsts, ends = self.candidate_offsets[right], self.candidate_offsets[right + 1]
+            lengths = np.diff(self.document_offsets)
+            for place in range(int((ends - firsts).max(initial=0))):
+                has_word = (answers >= 0) & (firsts + place < ends)
+                words = self.candidates[np.where(has_word, firsts + place, 0)]
+                hits = self.documents == np.repeat(words, lengths)
+                answerable |= has_word & np.logical_or.reduceat(hits, self.document_offsets[:-1])
+        except (IndexError, ValueError) as error:
+            raise _damaged(self.path, error) from error
+        return answerable
+
+
+def _views(lists: Any) -> tuple[NDArray[np.uint32], NDArray[np.int32]]:
+    # unsigned, so that a damaged index is out of bounds instead of counted from the end
+    return lists.values.indices.to_numpy().view(np.uint32), lists.offsets.to_numpy()
+
+
+def _mapped(path: Path) -> mmap.mmap:
+    """Map the file into memory; raise StoreError if its first or last bytes are wrong."""
+    try:
+        with path.open("rb") as file:
+            if file.read(len(layout.MAGIC)) != layout.MAGIC:
+                raise StoreError("not a prepared corpus; prepare it first")
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except OSError as error:
+        raise StoreError(f"cannot open the prepared corpus: {error.strerror}") from error
+    if mapped[-len(layout.MAGIC) :] != layout.MAGIC:
+        raise StoreError("the prepared corpus is cut off; copy or prepare it again")
+    return mapped
+
+
+def _damaged(path: Path, error: Exception) -> StoreError:
+    return StoreError(f"{path}: the prepared corpus is damaged ({error}); copy or prepare it again")

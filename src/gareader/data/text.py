@@ -1,0 +1,205 @@
+"""Treebank tokens of raw text, the blank of a query, and candidates proposed from a document."""
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from itertools import groupby, islice, pairwise
+from unicodedata import combining, normalize
+
+from gareader.core.errors import QuestionError
+from gareader.data.examples import PLACEHOLDER, Example, Words
+
+_ABBREVIATIONS = (
+    "mr|mrs|ms|messrs|mme|mlle|dr|prof|rev|hon|st|mt|capt|col|gen|lt|maj|sgt|gov|sen|esq|jr|sr|bros|ltd|inc"
+    "|etc|vs|viz|cf|feb|apr|aug|sept|oct|nov|dec"
+)
+"""Abbreviations that keep their period everywhere; none of them is also an ordinary word."""
+
+_BLANK = re.compile(r"(?<!\w)(?:XXXXX|_{3,}|@placeholder)(?!\w)")
+_BLANK_IN_WORD = re.compile(r"(@placeholder)(?!\w)")
+
+_SENTENCE_STARTS = frozenset([".", "!", "?", "``", "`", ":", "--", "...", "''", "'", "-LRB-"])
+"""After these words a capital is no sign of a name."""
+
+_FUNCTION_WORDS = frozenset(
+    """a about above after again against all almost alone along already also although always am among an and another
+    any anybody anyone anything are around as asked at away back be because been before behind being below
+    beneath beside besides between beyond both but by came can come could dear did do does done down each either
+    else enough even ever every everybody everyone everything except few first for from gave get give go goes
+    gone good got great had has have having he her here hers herself him himself his how however i if in indeed
+    into is it its itself just knew know last let like little long look looked made make many may me might mine
+    more most much must my myself near nearly never new next no nobody none nor not nothing now of off often oh
+    old on once one only onto or other others our ours out over own perhaps put quite rather really said same
+    saw say says see seem seemed shall she should since so some somebody someone something soon still such take
+    tell than that the their theirs them themselves then there therefore these they thing things this those
+    though through thus till time to together told too took toward towards two under until up upon us very was
+    way we well went were what whatever when where whether which while who whole whom whose why will with within
+    without would yes yet you your yours yourself""".split()
+)
+"""Words that are no candidates by themselves."""
+
+_IN_NAMES = frozenset("good great little long new old".split())
+"""Function words that may begin a name, as in New York."""
+
+# Unicode noncharacters, reserved for internal use, replace the characters at which the tokenizer must not cut.
+_AT, _PERIOD, _APOSTROPHE = "\ufdd0", "\ufdd1", "\ufdd2"
+_RESTORE = str.maketrans({_AT: "@", _PERIOD: ".", _APOSTROPHE: "'"})
+
+_PLAIN_SIGNS = str.maketrans(
+    {
+        **dict.fromkeys("”»‟", "''"),
+        **dict.fromkeys("„«", "“"),
+        **dict.fromkeys("’‛ʼ", "'"),
+        **dict.fromkeys("‘‚", "`"),
+        **dict.fromkeys("—―–‒", " -- "),
+        "…": " ... ",
+    }
+)
+_TREEBANK_QUOTES = {"“": "``", "”": "''", '"': "''"}
+
+# A row of letters with periods is matched from its first letter only: otherwise the time is quadratic in its length.
+_DOTTED = re.compile(rf"(?i)\b(?:(?<!\b[^\W\d_]\.)(?:[^\W\d_]\.){{2,}}|(?:{_ABBREVIATIONS})\.)(?!\w)")
+_SPLIT_ELISION = re.compile(r"(?i)(?<!\w)['`](t)(is|was|were|will|would)\b")
+_ELISION = re.compile(r"(?i)(?<!\w)['`](?=(?:em|cause|bout|round|neath|gainst|nother|un)\b)")
+_OPENING_SINGLE = re.compile(rf"(?i)(?:^|(?<=[\s(\[{{<“-]))'(?=[\w{_AT}“])(?!(?:re|ve|ll|m|t|s|d|n)\b)")
+_OPENING_DOUBLE = re.compile(r"(?:^|(?<=[\s(\[{<`'-]))(?:\"|''(?=\w))(?!\s|$)|``")
+_ACCENTS = re.compile(
+    r"[^\w\s\0-\u02ff]{30,}"
+)  # more accents in a row than any language has; other characters may be among them
+
+
+def words(line: str) -> Words:
+    """Split tokenised text at white space; words are in Unicode's composed form (NFC)."""
+    return tuple(line.split()) if line.isascii() else tuple(normalize("NFC", line).split())
+
+
+def tokenise(text: str) -> Words:
+    """Split raw text into Treebank tokens, as in the Children's Book Test: did n't, `` , -LRB-, Mr."""
+    sentences, split = _tokenizers()
+    text = " ".join(normalize("NFC", _ACCENTS.sub(_in_order, text)).translate(_PLAIN_SIGNS).split())
+    text = re.sub(r"@(?=\w)", _AT, text)  # a mark such as @entity5 is one word
+    text = _DOTTED.sub(lambda dotted: dotted[0].replace(".", _PERIOD), text)
+    text = _SPLIT_ELISION.sub(rf"{_APOSTROPHE}\1 \2", text)
+    text = _ELISION.sub(_APOSTROPHE, text)
+    return tuple(
+        _TREEBANK_QUOTES.get(token, token.translate(_RESTORE))
+        for sentence in sentences(text)
+        for token in split(_quotes_by_direction(sentence))
+    )
+
+
+def query_words(text: str) -> Words:
+    """Tokenise a raw query; its blank (XXXXX, three or more underscores, @placeholder) becomes PLACEHOLDER."""
+    tokens = tokenise(_BLANK.sub(PLACEHOLDER, text))
+    return tuple(piece for token in tokens for piece in _BLANK_IN_WORD.split(token) if piece)
+
+
+def mark_blank(tokens: Iterable[str]) -> Words:
+    """Replace every spelling of the blank in a tokenised query by PLACEHOLDER."""
+    return tuple(PLACEHOLDER if _BLANK.fullmatch(token) else token for token in tokens)
+
+
+def propose_candidates(document: Words, query: Words, most: int = 10) -> list[Words]:
+    """Propose candidates from the document: its names, the most frequent first, then its frequent lower-case words."""
+    names = Counter(_names(document))
+    parts = {name: frozenset(name) for name in names}
+    having: dict[str, dict[Words, frozenset[str]]] = {}
+    for name, own in parts.items():
+        for word in own:
+            having.setdefault(word, {})[name] = own
+    for name, own in parts.items():  # Finch counts as Captain Finch if that is the only longer name with Finch
+        rarest = min((having[word] for word in own), key=len)
+        longer = list(islice((other for other, its in rarest.items() if own < its), 2))
+        if len(longer) == 1:
+            names[longer[0]] += names.pop(name)
+            for word in own:
+                del having[word][name]
+    in_query = {word.lower() for word in query}
+    others = Counter(
+        (word,)
+        for word in document
+        if len(word) > 2 and word.isalpha() and word.islower() and word not in _FUNCTION_WORDS
+    )
+    frequent = [word for word, count in others.most_common() if count > 1 and word[0] not in in_query]
+    return [*(name for name, _ in names.most_common()), *frequent][:most]
+
+
+def question(document: str, query: str, candidates: Iterable[str] | None = None) -> Example:
+    """Make an Example from raw text; without candidates, they are proposed from the document."""
+    return question_of(tokenise(document), query_words(query), candidates)
+
+
+def question_of(document: Words, query: Words, candidates: Iterable[str] | None) -> Example:
+    """Make an Example from the words of document and query; candidates are raw text, or proposed from the document."""
+    choices = propose_candidates(document, query) if candidates is None else dict.fromkeys(map(tokenise, candidates))
+    if candidates is None and document and len(choices) < 2:
+        raise QuestionError("the document has no two names or frequent words to choose from; give the candidates")
+    return Example("question", document, query, tuple(choices), None)
+
+
+def _names(document: Words) -> Iterator[Words]:
+    """Runs of capitalised words; at the beginning of a sentence a capital alone is no sign of a name."""
+    before: dict[str, set[str]] = {}  # the predecessors of each word; a period precedes the document
+    for previous, word in pairwise((".", *document)):
+        before.setdefault(word, set()).add(previous)
+    inside = {
+        word for word, predecessors in before.items() if word[:1].isupper() and not predecessors <= _SENTENCE_STARTS
+    }
+    run: list[str] = []
+    padded = (".", *document, "", "")
+    for previous, word, after in zip(padded, padded[1:], padded[2:], strict=False):
+        start = previous in _SENTENCE_STARTS
+        led = after in inside and before[after] != {word}  # Yesterday Peter …, not Mary Ann …
+        common = start and word not in inside and (word.lower() in before or led)
+        in_name = not start and after in inside and word.lower() in _IN_NAMES
+        named = word[:1].isupper() and not common and (in_name or word.lower() not in _FUNCTION_WORDS)
+        if run and not named:
+            yield tuple(run)
+            run = []
+        if named:
+            run.append(word)
+        elif word[:1] == "@" and len(word) > 1:  # a mark such as @entity5 is a whole name
+            yield (word,)
+
+
+def _in_order(signs: re.Match[str]) -> str:
+    """Sort the accents as `normalize` does, which takes quadratic time for a long row."""
+    apart = "".join(normalize("NFD", sign) for sign in signs[0])
+    rows = groupby(apart, key=lambda sign: combining(sign) > 0)
+    return "".join("".join(sorted(row, key=combining)) for _, row in rows)
+
+
+def _quotes_by_direction(sentence: str) -> str:
+    """Replace quotation marks by opening and closing ones; after tokenisation their context is gone."""
+    sentence = _OPENING_DOUBLE.sub("“", sentence)
+    return _OPENING_SINGLE.sub("` ", sentence).replace("''", "”").replace('"', "”")
+
+
+@cache
+def _tokenizers() -> tuple[Callable[[str], list[str]], Callable[[str], list[str]]]:
+    """NLTK's sentence and word tokenizers, without downloaded data; imported late because that is slow."""
+    with _without("scipy.stats"):  # NLTK imports it for measures that are not used here, which takes most of a second
+        from nltk.tokenize.destructive import NLTKWordTokenizer
+        from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
+
+    word_tokenizer = NLTKWordTokenizer()
+    return (
+        PunktSentenceTokenizer(PunktParameters()).tokenize,  # with empty parameters, so that NLTK loads none
+        lambda sentence: word_tokenizer.tokenize(sentence, convert_parentheses=True),
+    )
+
+
+@contextmanager
+def _without(module: str) -> Iterator[None]:
+    """Hide a module from imports inside the `with` block, unless it is already imported."""
+    if module in sys.modules:
+        yield
+        return
+    sys.modules[module] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules[module]

@@ -1,0 +1,1 @@
+"""Evaluation of models: accuracy, comparison, analysis, and baselines without training."""

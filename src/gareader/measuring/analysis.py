@@ -1,0 +1,207 @@
+"""Analysis of predictions: accuracy by aspects of the questions, and calibration of the probabilities."""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import exp, inf, isclose
+from statistics import fmean, quantiles
+from typing import cast
+
+from gareader.core.errors import GareaderError
+from gareader.core.significance import wilson_interval
+from gareader.data.examples import PLACEHOLDER, Example, Prediction
+from gareader.data.statistics import candidate_frequencies, phrase_positions
+
+BINS = 10
+"""Bins of a reliability diagram, of equal width in confidence."""
+
+TEMPERATURES = (0.1, 10.0)
+"""Bounds of the fitted temperature."""
+
+
+@dataclass(frozen=True)
+class QuestionGroup:
+    """Accuracy on the questions that share a value of an aspect."""
+
+    aspect: str
+    name: str
+    examples: int
+    correct: int
+    accuracy: float
+    interval: tuple[float, float]
+    """95 % Wilson interval of the accuracy."""
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Mean confidence and accuracy of the answers in one bin of confidence."""
+
+    examples: int
+    confidence: float
+    accuracy: float
+    interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Agreement of confidence and accuracy."""
+
+    error: float
+    """Expected calibration error: the mean distance between confidence and accuracy, weighted by the bins' sizes."""
+    loss: float
+    """Mean of −log Pr(answer)."""
+    bins: tuple[Bin, ...]
+
+
+def groups(predictions: Sequence[Prediction]) -> list[QuestionGroup]:
+    """Accuracy by every aspect, over the questions with a known answer."""
+    known = [prediction for prediction in predictions if prediction.example.answer is not None]
+    if not known:
+        return []
+    lengths = [len(prediction.example.document) for prediction in known]
+    quarters = sorted({int(edge) for edge in quantiles(lengths, n=4)}) if len(lengths) > 1 else lengths
+    return [
+        *_by_number("document words", known, lambda e: len(e.document), quarters),
+        *_by_number("occurrences of the answer", known, occurrences, (0, 1, 2, 4, 9)),
+        *_by_number("rank of the answer by frequency", known, rank_by_frequency, (0, 1, 2, 3, 5)),
+        *_by_number("words after the answer's last occurrence", known, words_after, (-1, 20, 50, 100, 200)),
+        *_by_name("the blank's neighbour stands beside the answer", known, shares_neighbour),
+        *_by_name("kind of answer", known, kind_of_answer),
+    ]
+
+
+def occurrences(example: Example) -> int:
+    """The number of occurrences of the answer in the document."""
+    return candidate_frequencies(example)[_answer(example)]
+
+
+def rank_by_frequency(example: Example) -> int:
+    """The answer's rank by frequency: 1 for the most frequent candidates; 0 if it is not in the document."""
+    frequencies = candidate_frequencies(example)
+    frequency = frequencies[_answer(example)]
+    return 1 + sum(other > frequency for other in frequencies) if frequency else 0
+
+
+def words_after(example: Example) -> int:
+    """The number of words after the answer's last occurrence in the document; −1 if it does not occur."""
+    phrase = example.candidates[_answer(example)]
+    last = max(phrase_positions(example.document, phrase), default=None)
+    return -1 if last is None else len(example.document) - last - len(phrase)
+
+
+def shares_neighbour(example: Example) -> str:
+    """Whether the word before or after the blank is also before or after the answer somewhere in the document."""
+    document, phrase = ("", *example.document, ""), example.candidates[_answer(example)]
+    query = ("", *example.query, "")
+    blank = query.index(PLACEHOLDER)
+    before, after = query[blank - 1], query[blank + 1]
+    for start in phrase_positions(document, phrase):
+        if (before and document[start - 1] == before) or (after and document[start + len(phrase)] == after):
+            return "yes"
+    return "no"
+
+
+def kind_of_answer(example: Example) -> str:
+    """The spelling of the answer: its case, or several words."""
+    words = example.candidates[_answer(example)]
+    if len(words) > 1:
+        return "several words"
+    if words[0].islower():
+        return "lower case"
+    if words[0][:1].isupper():
+        return "all capitals" if words[0].isupper() and len(words[0]) > 1 else "capitalised"
+    return "other"
+
+
+def calibration(predictions: Iterable[Prediction]) -> Calibration:
+    """Confidence and accuracy in bins of confidence, over questions whose answer is in the document."""
+    answerable = _answerable(predictions)
+    members: list[list[tuple[float, bool]]] = [[] for _ in range(BINS)]
+    for prediction in answerable:
+        confidence = exp(max(prediction.log_probabilities))
+        members[min(int(BINS * confidence), BINS - 1)].append((confidence, bool(prediction.correct)))
+    bins = []
+    for pairs in filter(None, members):
+        correct = sum(is_correct for _, is_correct in pairs)
+        accuracy, interval = correct / len(pairs), wilson_interval(correct, len(pairs))
+        bins.append(Bin(len(pairs), fmean(confidence for confidence, _ in pairs), accuracy, interval))
+    distance = sum(bin_.examples * abs(bin_.confidence - bin_.accuracy) for bin_ in bins)
+    return Calibration(distance / len(answerable), _loss(answerable), tuple(bins))
+
+
+def fitted_temperature(predictions: Iterable[Prediction]) -> float:
+    """The temperature with the smallest loss."""
+    from scipy.optimize import minimize_scalar
+
+    answerable = _answerable(predictions)
+    minimum = minimize_scalar(
+        lambda t: _loss([p.tempered(t) for p in answerable]), bounds=TEMPERATURES, method="bounded"
+    )
+    return float(minimum.x)
+
+
+def at_bound(temperature: float) -> bool:
+    """Whether a fitted temperature is at a bound, so that a better one may be beyond it."""
+    return any(isclose(temperature, bound, rel_tol=1e-3) for bound in TEMPERATURES)
+
+
+def cross_fitted(predictions: Iterable[Prediction]) -> list[Prediction]:
+    """Each half of the predictions at the temperature fitted on the other half, to estimate the gain on new text."""
+    answerable = _answerable(predictions, least=2)
+    halves = answerable[::2], answerable[1::2]
+    temperatures = [fitted_temperature(half) for half in reversed(halves)]
+    return [p.tempered(t) for half, t in zip(halves, temperatures, strict=True) for p in half]
+
+
+def _answerable(predictions: Iterable[Prediction], least: int = 1) -> list[Prediction]:
+    """The predictions whose answer is known and in the document; raise GareaderError if they are too few."""
+    known = (p for p in predictions if p.example.answer is not None)
+    answerable = [p for p in known if p.log_probabilities[_answer(p.example)] > -inf]
+    if len(answerable) < least:
+        raise GareaderError(
+            f"too few known answers stand in their document ({len(answerable)}; calibration needs {least} or more); "
+            "look at the corpus with gareader describe"
+        )
+    return answerable
+
+
+def _loss(predictions: Sequence[Prediction]) -> float:
+    return -fmean(prediction.log_probabilities[_answer(prediction.example)] for prediction in predictions)
+
+
+def _answer(example: Example) -> int:
+    return cast("int", example.answer)  # callers have left out questions without one
+
+
+def _by_number(
+    aspect: str, predictions: Sequence[Prediction], value: Callable[[Example], int], edges: Sequence[int]
+) -> list[QuestionGroup]:
+    """Groups by a number: one up to each edge, and one above the last."""
+    members: list[list[bool]] = [[] for _ in range(len(edges) + 1)]
+    for prediction in predictions:
+        members[bisect_left(edges, value(prediction.example))].append(bool(prediction.correct))
+    names = [_range(low + 1, high) for low, high in zip((-1, *edges), (*edges, inf), strict=False)]
+    return [_group(aspect, name, correct) for name, correct in zip(names, members, strict=True) if correct]
+
+
+def _range(low: int, high: float) -> str:
+    if high <= 0:
+        return "not in the document"
+    if low <= 0:
+        return f"up to {high:,}"
+    if high == inf:
+        return f"{low:,} or more"
+    return f"{low:,}" if low == high else f"{low:,}–{high:,}"
+
+
+def _by_name(aspect: str, predictions: Sequence[Prediction], name: Callable[[Example], str]) -> list[QuestionGroup]:
+    """Groups by a name, the largest first."""
+    members: dict[str, list[bool]] = {}
+    for prediction in predictions:
+        members.setdefault(name(prediction.example), []).append(bool(prediction.correct))
+    return [_group(aspect, key, correct) for key, correct in sorted(members.items(), key=lambda item: -len(item[1]))]
+
+
+def _group(aspect: str, name: str, correct: Sequence[bool]) -> QuestionGroup:
+    examples, count = len(correct), sum(correct)
+    return QuestionGroup(aspect, name, examples, count, count / examples, wilson_interval(count, examples))

@@ -1,0 +1,240 @@
+"""Batches of Examples as tensors: examples of similar length together, each distinct word once."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from gareader.data.anonymity import anonymised, mark
+from gareader.data.examples import PLACEHOLDER, Example
+from gareader.data.vectors import random_vector
+from gareader.data.vocabulary import Alphabet, Vocabulary
+
+BEGIN, END = "@begin", "@end"
+"""The marks around every query."""
+
+SENTENCE_ENDS = frozenset([".", "!", "?"])
+"""Words that end a sentence."""
+
+SPECIAL_WORDS = (PLACEHOLDER, BEGIN, END)
+"""Words that the vocabulary of every model has."""
+
+FRESH = "\0"
+"""Separates the spelling of a fresh name from the suffix that makes it a new word."""
+
+
+@dataclass(frozen=True)
+class Types:
+    """The distinct words of a batch: those in the vocabulary first, then the others."""
+
+    known: Tensor
+    """(known types,): their rows in the word table."""
+    unknown: Tensor
+    """(unknown types, word vector width): random vectors, drawn by the spelling."""
+    characters: Tensor
+    """(types, N): the first N characters of each word as indices into the alphabet."""
+    character_mask: Tensor
+    """(types, N): true on real characters."""
+    ends: Tensor
+    """(types,): true for words that end a sentence."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Cloze questions as tensors; words are indices into `types`, masks are true on real tokens."""
+
+    types: Types
+    document: Tensor
+    """(B, D)"""
+    document_mask: Tensor
+    """(B, D)"""
+    query: Tensor
+    """(B, Q), wrapped in @begin … @end."""
+    query_mask: Tensor
+    """(B, Q)"""
+    placeholder: Tensor
+    """(B,): the position of the blank in the wrapped query."""
+    occurrence: Tensor
+    """(B, C, D): true where the document's word is a word of the candidate, I(c, d)."""
+    answer: Tensor
+    """(B,): index of the right candidate; −1 if it is unknown."""
+    candidates: Tensor
+    """(B, C, W): the words of each candidate."""
+    candidates_mask: Tensor
+    """(B, C, W)"""
+
+    def to(self, device: torch.device) -> "Batch":
+        """A copy of the batch on a device."""
+        types = Types(**{name: tensor.to(device) for name, tensor in vars(self.types).items()})
+        others = {name: tensor.to(device) for name, tensor in vars(self).items() if name != "types"}
+        return Batch(types, **others)
+
+
+class Collator:
+    """Turns Examples into a Batch by a vocabulary and an alphabet."""
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        alphabet: Alphabet,
+        *,
+        width: int,
+        seed: int,
+        pretrained: int = 0,
+        characters: int = 10,
+        anonymity: str = "none",
+        marks: int = 0,
+        unknown_scale: float = 1.0,
+    ) -> None:
+        """The first `pretrained` words have pretrained vectors.
+
+        `width`, `seed` and `unknown_scale` determine the random vectors of unknown words; `anonymity` and `marks`
+        determine how candidates are hidden (see `anonymised`).
+        """
+        self.vocabulary = vocabulary
+        self.pretrained = pretrained
+        self.alphabet = alphabet
+        self.width = width
+        self.seed = seed
+        self.characters = characters
+        self.anonymity = anonymity
+        self.marks = marks
+        self.unknown_scale = unknown_scale
+
+    @property
+    def answers(self) -> list[int] | None:
+        """The rows of the answer words: those of the marks, or None for all words where nothing is hidden."""
+        if self.anonymity == "none":
+            return None
+        return [row for number in range(self.marks) if (row := self.vocabulary.get(mark(number))) is not None]
+
+    def __call__(self, examples: Sequence[Example], draw: int = 0, *, fresh: float = 0.0) -> Batch:
+        """The batch; `draw` seeds the permutation of the marks and the choice of fresh names.
+
+        `fresh` is the share of questions whose names get a new random vector each, as if they were unknown words.
+        """
+        anonymous = [anonymised(each, self.anonymity, marks=self.marks, seed=self.seed, draw=draw) for each in examples]
+        renaming = [fresh_names(example, fresh, f"{self.seed} {draw}") for example in anonymous]
+        numbers: dict[str, int] = {}  # of the distinct words, in the order of their first occurrence
+
+        def encode(words: Sequence[str], names: Mapping[str, str]) -> list[int]:
+            return [numbers.setdefault(names.get(word, word), len(numbers)) for word in words]
+
+        queries = [(BEGIN, *example.query, END) for example in anonymous]
+        document, document_mask = pad(
+            [encode(each.document, names) for each, names in zip(anonymous, renaming, strict=True)]
+        )
+        query, query_mask = pad([encode(query, names) for query, names in zip(queries, renaming, strict=True)])
+        candidates, candidates_mask = pad_nested(
+            [
+                [encode(words, names) for words in each.candidates]
+                for each, names in zip(anonymous, renaming, strict=True)
+            ]
+        )
+        index, types = self.types(list(numbers))
+        return Batch(
+            types=types,
+            document=torch.from_numpy(index[document]),
+            document_mask=torch.from_numpy(document_mask),
+            query=torch.from_numpy(index[query]),
+            query_mask=torch.from_numpy(query_mask),
+            placeholder=torch.tensor([query.index(PLACEHOLDER) for query in queries]),
+            occurrence=torch.from_numpy(occurrences(examples)),
+            answer=torch.tensor([-1 if example.answer is None else example.answer for example in examples]),
+            candidates=torch.from_numpy(index[candidates]),
+            candidates_mask=torch.from_numpy(candidates_mask),
+        )
+
+    def types(self, words: list[str]) -> tuple[NDArray[np.int64], Types]:
+        """Sort distinct words into Types; also return the index in Types of each word of the list."""
+        rows = [self.row(word) for word in words]
+        spellings = [word.partition(FRESH)[0] for word in words]
+        # Known words come first; words of equal length stand together, so that the kernel can skip their padding.
+        order = sorted(range(len(words)), key=lambda i: (rows[i] is None, len(spellings[i])))
+        index = np.empty(len(words), dtype=np.int64)
+        index[order] = np.arange(len(words))
+        unknown = [random_vector(words[i], self.width, self.seed) for i in order if rows[i] is None]
+        characters, character_mask = pad([self.alphabet.encode(spellings[i], self.characters) for i in order])
+        return index, Types(
+            known=torch.tensor([row for i in order if (row := rows[i]) is not None], dtype=torch.int64),
+            unknown=torch.from_numpy(np.stack(unknown)) * self.unknown_scale if unknown else torch.empty(0, self.width),
+            characters=torch.from_numpy(characters),
+            character_mask=torch.from_numpy(character_mask),
+            ends=torch.tensor([words[i] in SENTENCE_ENDS for i in order]),
+        )
+
+    def row(self, word: str) -> int | None:
+        """The word's row in the word table: its own, or that of its lower-case form if it is pretrained."""
+        row = self.vocabulary.get(word)
+        if row is None:
+            row = self.vocabulary.get(word.lower())
+            return row if row is not None and row < self.pretrained else None
+        return row
+
+
+def fresh_names(example: Example, share: float, draw: str) -> dict[str, str]:
+    """New words for the capitalised words of the candidates; empty except for a random `share` of the questions."""
+    suffix = f"{FRESH}{draw} {example.id}"
+    if not share or Random(suffix).random() >= share:  # noqa: S311
+        return {}
+    return {word: word + suffix for words in example.candidates for word in words if word[0].isupper()}
+
+
+def pad(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Pad rows to one array with zeros; also return the mask, true on real values."""
+    lengths = np.array([len(row) for row in rows])
+    mask = np.arange(lengths.max()) < lengths[:, None]
+    values = np.zeros(mask.shape, dtype=np.int64)
+    values[mask] = np.concatenate([np.asarray(row, dtype=np.int64) for row in rows])
+    return values, mask
+
+
+def pad_nested(rows: Sequence[Sequence[Sequence[int]]]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Pad rows of rows to one array of three dimensions; also return its mask."""
+    flat, flat_mask = pad([inner for row in rows for inner in row])
+    _, mask = pad([[1] * len(row) for row in rows])
+    values = np.zeros((*mask.shape, flat.shape[1]), dtype=np.int64)
+    values_mask = np.zeros(values.shape, dtype=bool)
+    values[mask], values_mask[mask] = flat, flat_mask
+    return values, values_mask
+
+
+def occurrences(examples: Sequence[Example]) -> NDArray[np.bool_]:
+    """(B, C, D): true where a word of the document is a word of the candidate, compared by spelling."""
+    width = max(len(example.document) for example in examples)
+    occurrence = np.zeros((len(examples), max(len(example.candidates) for example in examples), width), dtype=bool)
+    for rows, example in zip(occurrence, examples, strict=True):
+        numbers = {word: number for number, word in enumerate({word for each in example.candidates for word in each})}
+        document = np.array([numbers.get(word, -1) for word in example.document])
+        for row, candidate in zip(rows, example.candidates, strict=False):
+            for word in candidate:
+                row[: len(document)] |= document == numbers[word]
+    return occurrence
+
+
+def length_batches(
+    lengths: NDArray[np.int32], batch_size: int, *, seed: Sequence[int] | int, pool: int = 64
+) -> list[NDArray[np.int64]]:
+    """Indices of all examples, each once, in batches of similar length; the seed determines batches and order.
+
+    The examples are shuffled, cut into pools of `pool` batches, sorted by length within each pool and cut into batches;
+    then the batches are shuffled. Another seed gives other batches, not only another order.
+    """
+    random = np.random.default_rng(seed)
+    order = random.permutation(len(lengths))
+    batches = []
+    for start in range(0, len(order), pool * batch_size):
+        members = order[start : start + pool * batch_size]
+        members = members[np.argsort(lengths[members], kind="stable")]
+        batches += [members[i : i + batch_size] for i in range(0, len(members), batch_size)]
+    return [batches[i] for i in random.permutation(len(batches))]
+
+
+def padding_share(lengths: NDArray[np.int32], batches: Sequence[NDArray[np.int64]]) -> float:
+    """The share of document positions in these batches that are padding."""
+    positions = sum(len(batch) * int(lengths[batch].max()) for batch in batches)
+    return 1 - int(lengths.sum(dtype=np.int64)) / positions if positions else 0.0

@@ -1,0 +1,1 @@
+"""Many training runs: studies and sweeps."""

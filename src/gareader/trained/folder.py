@@ -1,0 +1,125 @@
+"""The folder of a model: its files, its `reader.json` and what may be written where; nothing here imports torch."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import file_digest
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+
+from gareader.core.errors import ConfigError, ModelError
+
+FORMATS = COMPLETE, NAMING = 1, 2
+"""The formats of a model that is complete in its folder, and of one that names other folders: of words or members.
+
+A new number comes when a folder written now could not be read by an earlier version.
+"""
+
+SETTINGS, WEIGHTS = "reader.json", "weights.safetensors"
+VOCABULARY, ALPHABET, WORDS = "vocabulary.txt", "alphabet.txt", "words.safetensors"
+"""The word table has a file of its own, because training need not change it, and models may share it."""
+SUMMED = (VOCABULARY, ALPHABET, WORDS, WEIGHTS)
+"""The files whose checksums `reader.json` has."""
+NAME = re.compile(r"\w[\w .-]*")
+"""The names of folders that `reader.json` may hold: no path leads out of such a name."""
+
+
+def check_replaceable(folder: Path) -> None:
+    """Raise ModelError for a folder that no model may be written to; call it before long work."""
+    if folder.name in ("", ".."):
+        raise ModelError(f"{folder}: a model's folder needs a name; write one, for example {folder / 'packed'}")
+    if folder.is_file():
+        raise ModelError(f"{folder}: this is a file, and a model is a folder; choose another name")
+    if folder.exists() and any(folder.iterdir()) and not (folder / SETTINGS).exists():
+        raise ModelError(f"{folder}: this holds something else than a model; choose another folder")
+
+
+def check_words(words: Path, out: Path) -> None:
+    """Raise ModelError for a folder of words that a model in `out` cannot share; call it before long work."""
+    if words.resolve().parent != out.resolve().parent or words.resolve() == out.resolve():
+        beside = out.resolve().parent / "words"
+        raise ModelError(f"{words}: words that models share lie beside them; name a folder such as {beside}")
+    if not NAME.fullmatch(words.resolve().name):
+        raise ModelError(f"{words}: this name is of other than letters, digits, spaces and _ . -; choose another")
+    missing = [name for name in (VOCABULARY, ALPHABET, WORDS) if not (words / name).is_file()]
+    if words.exists() and missing:
+        raise ModelError(f"{words}: there are no words here (no {missing[0]}); choose another folder")
+
+
+def write_settings(settings: Mapping[str, Any], folder: Path) -> None:
+    """Write `reader.json`."""
+    (folder / SETTINGS).write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def read_settings(folder: Path | str) -> dict[str, Any]:
+    """Read `reader.json`, and no other file of the model."""
+    folder = Path(folder)
+    try:
+        settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        below = next(iter(sorted(folder.glob(f"*/{SETTINGS}"))), None)
+        way_out = f"did you mean {below.parent}?" if below else "check the path"
+        raise ModelError(f"{folder}: there is no model here (no {SETTINGS}); {way_out}") from None
+    except NotADirectoryError:
+        problem = "this is a file, and a model is a folder or a name in the box; type: gareader models"
+        raise ModelError(f"{folder}: {problem}") from None
+    except (ValueError, OSError) as error:
+        raise ModelError(f"{folder / SETTINGS}: cannot be read: {error}; copy the model again") from None
+    number = settings.get("format") if isinstance(settings, dict) else None
+    if number not in FORMATS:
+        known = " and ".join(map(str, FORMATS))
+        raise ModelError(
+            f"{folder}: the model has format {number}, this gareader reads the formats {known}; update gareader"
+        )
+    return dict(settings)
+
+
+def named(folder: Path, name: object) -> Path:
+    """The folder of that name inside this one or beside it: a stranger's `reader.json` can name no other."""
+    if not (isinstance(name, str) and NAME.fullmatch(name)):
+        problem = f"names {name!r}, and a model may name only a folder inside its own or beside it"
+        raise ModelError(f"{folder / SETTINGS}: {problem}; copy the model again")
+    here = folder.resolve()
+    places = [place / name for place in (here, here.parent) if (place / name).is_dir()]
+    if not places:
+        raise ModelError(f"{folder}: it needs {name!r}, which is neither inside it nor beside it; copy that too")
+    return places[0]
+
+
+def files_of(folder: Path, settings: Mapping[str, Any]) -> dict[str, Path]:
+    """The path of each file of a model; those that its own folder does not hold are in the folder of its words."""
+    if settings.get("words_of") is None:
+        return {name: folder / name for name in SUMMED}
+    shared = named(folder, settings["words_of"])
+    own = {name for name in SUMMED if name == WEIGHTS or (folder / name).exists()}
+    return {name: (folder if name in own else shared) / name for name in SUMMED}
+
+
+def temperature_of(settings: Mapping[str, Any]) -> float:
+    """The temperature, which divides the log-probabilities of the answers."""
+    temperature: float = settings.get("temperature", 1.0)
+    if not 0 < temperature < inf:
+        raise ConfigError(f"temperature = {temperature} is not positive")
+    return temperature
+
+
+@contextmanager
+def as_model_errors(folder: Path) -> Iterator[None]:
+    """Raise ModelError for files of a model that are missing or do not fit together."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise ModelError(f"{error.filename}: missing; copy the whole folder of the model again") from None
+    except (KeyError, TypeError, AttributeError, RuntimeError, SafetensorError, ConfigError) as error:
+        reason = " ".join(str(error).split("\n\t")[:2])  # torch lists every weight that does not fit
+        raise ModelError(f"{folder}: the files do not fit together ({reason}); copy the model again") from None
+
+
+def digest(path: Path) -> str:
+    """The file's SHA-256."""
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()

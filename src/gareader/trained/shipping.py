@@ -1,0 +1,117 @@
+"""Make the model of a training run small, to ship it."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path, PurePath
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from gareader.core.errors import ModelError
+from gareader.data.vectors import WordTable, word_table
+from gareader.data.vocabulary import Vocabulary
+from gareader.nn.batching import Collator
+from gareader.nn.embedding import TABLE
+from gareader.readers import kind_of, new_reader
+from gareader.trained.lexicon import Lexicon
+from gareader.trained.model import Model
+from gareader.trained.packing import pack, unpack
+
+
+def slim(model: Model, vectors: Path | None = None, words: Path | None = None) -> Model:
+    """Return the model as it is after packing and loading, with a smaller word table.
+
+    Words without a pretrained vector are left out, because their random vectors come from their spelling. If `vectors`
+    is the file that the model was trained with, all words of the file are known, not only those of the training corpus.
+    If the folder `words` exists, the model shares it: its table must have the model's vectors, rounded.
+    """
+    state, collator = model.reader.state_dict(), model.collator
+    config: Any = model.reader.config
+    bound = kind_of(model.name).row_per_word or collator.anonymity != "none"  # to this very vocabulary
+    shared = words if words is not None and words.exists() else None
+    if shared is not None and vectors is not None:
+        raise ModelError(f"{words}: these words have their vectors already; pack it without a vector file")
+    if not config.update_words and not bound:
+        if shared is not None:
+            known = _shared(model, shared)
+        else:
+            known = _pretrained(model) if vectors is None else _all_words(model, vectors)
+        state[TABLE] = torch.from_numpy(known.matrix)
+        collator = Collator(
+            known.vocabulary,
+            collator.alphabet,
+            width=collator.width,
+            seed=collator.seed,
+            pretrained=known.pretrained,
+            characters=collator.characters,
+            anonymity=collator.anonymity,
+            marks=collator.marks,
+            unknown_scale=collator.unknown_scale,
+        )
+    elif vectors is not None or words is not None:
+        why = "other weights of this model belong to its words" if bound else "training has changed its word vectors"
+        given = "a vector file" if vectors else "shared words"
+        raise ModelError(f"{why}, so it keeps those it has; pack it without {given}")
+    rounded = unpack(pack(state))
+    if shared is not None:
+        rounded[TABLE] = state[TABLE]  # it is rounded already
+    reader = new_reader(model.name, config, rounded[TABLE], collator)
+    reader.load_state_dict(rounded)
+    return replace(model, reader=reader.eval(), collator=collator, notes=without_folders(model.notes))
+
+
+def _pretrained(model: Model) -> WordTable:
+    """The words that have a pretrained vector."""
+    known = model.collator.pretrained
+    vocabulary = Vocabulary(list(model.collator.vocabulary)[:known])
+    return WordTable(vocabulary, model.reader.state_dict()[TABLE][:known].numpy(), exact=known, lowered=0)
+
+
+def _all_words(model: Model, vectors: Path) -> WordTable:
+    """All words of the file; raise ModelError if the model was not trained with it."""
+    collator = model.collator
+    words = word_table((), vectors, width=collator.width, seed=collator.seed, every_vector=True)
+    scale = getattr(model.reader.config, "word_scale", 1.0)
+    words = replace(words, matrix=(torch.from_numpy(words.matrix) * scale).numpy())
+    _check_trained_with(words, model, model.reader.state_dict()[TABLE], vectors, "give that file")
+    return words
+
+
+def _shared(model: Model, folder: Path) -> WordTable:
+    """The words of the folder; raise ModelError if their vectors are not those of the model, rounded."""
+    lexicon = Lexicon.read(folder)
+    words = WordTable(lexicon.vocabulary, lexicon.table.numpy(), exact=len(lexicon.vocabulary), lowered=0)
+    rounded = unpack(pack({TABLE: model.reader.state_dict()[TABLE]}))[TABLE]
+    _check_trained_with(words, model, rounded, folder, "name another folder, and they are written there")
+    return words
+
+
+def _check_trained_with(words: WordTable, model: Model, table: Tensor, source: Path, way_out: str) -> None:
+    """Raise ModelError unless `words` have the model's pretrained vectors, and no vector for its other words."""
+    collator = model.collator
+    after = Collator(words.vocabulary, collator.alphabet, width=1, seed=0, pretrained=words.pretrained)
+    rows = table.numpy()
+    for row, word in enumerate(collator.vocabulary):
+        new = after.row(word)
+        if (new is None) != (row >= collator.pretrained) or (
+            new is not None and not np.array_equal(rows[row], words.matrix[new])
+        ):
+            raise ModelError(f"{source}: the vector of {word!r} is not the one this model was trained with; {way_out}")
+
+
+def write_words(packed: Model, folder: Path) -> None:
+    """Write the words of a packed model to a folder, for others to share."""
+    table = packed.reader.state_dict()[TABLE]
+    Lexicon(packed.collator.vocabulary, packed.collator.alphabet, table).write(folder)
+
+
+def without_folders(notes: Mapping[str, Any]) -> dict[str, Any]:
+    """The notes with the names of the files of the training, but not their folders on somebody's disk."""
+    settings = notes.get("settings", {})
+    data = {
+        key: PurePath(value).name if isinstance(value, str) else value
+        for key, value in settings.get("data", {}).items()
+    }
+    return {**notes, "settings": {**settings, "data": data}} if settings else dict(notes)

@@ -1,0 +1,1 @@
+"""Training runs: the recipe, the gradients, the training loop, and experiments from settings files."""

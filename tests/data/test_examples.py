@@ -1,0 +1,81 @@
+"""What makes a cloze question, and how an answer to it looks."""
+
+from math import inf, log
+from typing import Any
+
+import pytest
+
+from gareader.core.errors import ExampleError, did_you_mean
+from gareader.data.examples import PLACEHOLDER, Example, Prediction
+
+GOOD: dict[str, Any] = {
+    "id": "1",
+    "document": ("a", "b"),
+    "query": (PLACEHOLDER,),
+    "candidates": (("a",), ("b",)),
+    "answer": 0,
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"document": ()}, "the document is empty"),
+        ({"query": ("a",)}, "the query has no placeholder; mark one blank"),
+        ({"query": (PLACEHOLDER, PLACEHOLDER)}, "the query has 2 placeholders"),
+        ({"candidates": (("a",),), "answer": 0}, "1 candidate answer; give at least two"),
+        ({"candidates": ()}, "no candidate answer; give at least two"),
+        ({"candidates": (("a",), ())}, "a candidate answer is empty"),
+        ({"answer": 2}, "answer 2 is not an index into 2 candidates"),
+        ({"answer": -1}, "answer -1 is not an index"),
+    ],
+)
+def test_what_is_not_a_question(change, message):
+    with pytest.raises(ExampleError, match=message):
+        Example(**GOOD | change)
+
+
+def test_an_answer_may_be_unknown():
+    assert Example(**GOOD | {"answer": None}).answer is None
+
+
+def prediction(*probabilities, answer=0):
+    candidates = (("Tom",), ("Mary", "Ann"), ("Zoë",))[: len(probabilities)]
+    example = Example("1", ("Tom", "Mary"), (PLACEHOLDER,), candidates, answer)
+    return Prediction(example, tuple(log(p) if p else -inf for p in probabilities))
+
+
+def test_a_prediction_ranks_and_prints_as_a_table():
+    got = prediction(0.25, 0.75, 0.0)
+    assert got.best == "Mary Ann"
+    assert [name for name, _ in got.ranking] == ["Mary Ann", "Tom", "Zoë"]
+    assert [p for _, p in got.ranking] == pytest.approx([0.75, 0.25, 0])
+    assert str(got) == "Mary Ann   75.0%\nTom        25.0%\nZoë         0.0%"
+
+
+def test_candidates_that_are_not_in_the_document_or_only_in_part():
+    got = prediction(0.25, 0.75, 0.0)
+    assert (got.absent, got.in_part) == ([2], [1])
+    assert (prediction(0.5, 0.5).absent, prediction(0.0, 0.0).absent) == ([], [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "answer", "correct", "answerable"),
+    [
+        ((0.75, 0.25), 0, True, True),
+        ((0.25, 0.75), 0, False, True),
+        ((0.5, 0.5), 0, True, True),
+        ((0.5, 0.5), 1, False, True),
+        ((0.5, 0.5), None, None, True),
+        ((0.0, 0.0), 0, False, False),
+    ],
+)
+def test_when_a_prediction_is_correct(probabilities, answer, correct, answerable):
+    got = prediction(*probabilities, answer=answer)
+    assert got.correct is correct
+    assert got.answerable is answerable
+
+
+def test_did_you_mean():
+    assert did_you_mean("multipy", ["multiply", "add"]) == "did you mean 'multiply'? known: add, multiply"
+    assert did_you_mean("zzz", ["add"]) == "known: add"

@@ -1,0 +1,198 @@
+"""Text to words: what tokenised text, raw text and queries come out as."""
+
+import subprocess
+import sys
+from itertools import islice, permutations
+from unicodedata import normalize
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gareader.core.files import opened
+from gareader.data.examples import PLACEHOLDER
+from gareader.data.text import mark_blank, propose_candidates, query_words, tokenise, words
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("Otto  the otter .\n", ["Otto", "the", "otter", "."]),
+        ("five\u00a0o'clock\u2009tea\u3000time\t!", ["five", "o'clock", "tea", "time", "!"]),
+        ("cafe\u0301 .", ["caf\u00e9", "."]),
+        ("", []),
+        (" \u00a0 ", []),
+    ],
+)
+def test_words_of_tokenised_text(line: str, expected: list[str]) -> None:
+    assert list(words(line)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("He didn't see Mr. Brown.", "He did n't see Mr. Brown ."),
+        ("He left. She can't go.", "He left . She ca n't go ."),
+        ('"Well," said she. "I won\'t!"', "`` Well , '' said she . `` I wo n't ! ''"),
+        ("“Stop.” He ran. “Go.”", "`` Stop . '' He ran . `` Go . ''"),
+        ("‘Stop,’ said he. ‘It’s late.’", "` Stop , ' said he . ` It 's late . '"),
+        ("'Stop,' said he. 'It's late.'", "` Stop , ' said he . ` It 's late . '"),
+        ("“‘Go’ is what I said”", "`` ` Go ' is what I said ''"),
+        ("the boys' hats and the boy’s hat", "the boys ' hats and the boy 's hat"),
+        ("'Tis late; ’twas early. Catch ’em! Catch 'em!", "'T is late ; 't was early . Catch 'em ! Catch 'em !"),
+        ("it rose (the one [with] glass)", "it rose -LRB- the one -LSB- with -RSB- glass -RRB-"),
+        ("wait—no – go … now", "wait -- no -- go ... now"),
+        ("Dr. Gray and E. Nesbit, the U.S. and St. Ives", "Dr. Gray and E. Nesbit , the U.S. and St. Ives"),
+        ("He went to the U.S.", "He went to the U.S."),
+        ("Mr.", "Mr."),
+        ("It cost $3,000.50 at 8:30, or 5%.", "It cost $ 3,000.50 at 8:30 , or 5 % ."),
+        ("@entity5's hat (@entity12), “@entity7”.", "@entity5 's hat -LRB- @entity12 -RRB- , `` @entity7 '' ."),
+        ("'@entity5,' said @entity6.", "` @entity5 , ' said @entity6 ."),
+        ("cafe\u0301\u00a0noir", "caf\u00e9 noir"),
+        ("I cannot go.", "I can not go ."),
+        ("", ""),
+    ],
+)
+def test_raw_text_is_tokenised_as_the_treebank_does(text: str, expected: str) -> None:
+    assert " ".join(tokenise(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a." * 100_000 + "ab", "a." * 100_000 + "ab"),
+        ("a" + "\u0301\u0316" * 100_000, "\u00e1" + "\u0316" * 100_000 + "\u0301" * 99_999),
+        ("\u0f73" * 100_000, "\u0f71" * 100_000 + "\u0f72" * 100_000),
+    ],
+    ids=["letters with periods", "accents", "accents made of two"],
+)
+def test_a_word_as_long_as_a_book_is_soon_read(text: str, expected: str) -> None:
+    assert tokenise(text) == (expected,)
+
+
+@given(st.text("\u0301\u0308\u0316\u0345\u0344\u0f73\u2550", min_size=30))
+def test_rows_of_accents_are_composed_as_unicode_says(row: str) -> None:
+    assert tokenise(f"a{row}e") == (normalize("NFC", f"a{row}e"),)
+
+
+def test_tokenised_text_comes_out_as_it_was() -> None:
+    text = "`` I ca n't swim , '' said Mr. Gray 's aunt -LRB- the old one -RRB- . ` Go ! ' cried Tess ."
+    assert tokenise(text) == words(text)
+
+
+def test_nearly_every_sentence_of_the_corpus_comes_out_as_it_was(cbt_books) -> None:
+    with opened(cbt_books.path) as content:
+        lines = content.read().decode().splitlines()
+    sentences = [line for line in lines if not line.startswith("_BOOK_TITLE_")][:3000]
+    assert len(sentences) == (3000 if cbt_books.whole else 85)
+    assert sum(tokenise(sentence) != words(sentence) for sentence in sentences) <= len(sentences) // 500
+
+
+@given(st.text())
+def test_tokens_are_words(text: str) -> None:
+    tokens = tokenise(text)
+    assert all(token.split() == [token] for token in tokens)
+    assert not {"\ufdd0", "\ufdd1", "\ufdd2"} & set("".join(tokens))
+
+
+@pytest.mark.parametrize("blank", ["XXXXX", "___", "_______", "@placeholder"])
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("{}'s dog barked.", "@placeholder 's dog barked ."),
+        ("It was {}.", "It was @placeholder ."),
+        ("“{}!” he cried", "`` @placeholder ! '' he cried"),
+        ("\"{}\" ({}), '{}'", "`` @placeholder '' -LRB- @placeholder -RRB- , ` @placeholder '"),
+        ("the {}-haired", "the @placeholder -haired"),
+        ("no blank", "no blank"),
+    ],
+)
+def test_the_blank_of_a_query(blank: str, query: str, expected: str) -> None:
+    assert " ".join(query_words(query.replace("{}", blank))) == expected
+
+
+@pytest.mark.parametrize("query", ["XXXX", "XXXXXX", "__", "a___b", "@placeholders", "xxxxx"])
+def test_what_is_no_blank(query: str) -> None:
+    assert PLACEHOLDER not in query_words(query)
+
+
+def test_the_blank_among_tokens() -> None:
+    assert mark_blank(["XXXXX", "____", "@placeholder", "XXXXX's", "__"]) == (*[PLACEHOLDER] * 3, "XXXXX's", "__")
+
+
+def proposed(document: str, query: str = "XXXXX was there .", most: int = 10) -> list[str]:
+    """The candidates as text, from raw text."""
+    return [" ".join(words) for words in propose_candidates(tokenise(document), query_words(query), most)]
+
+
+@pytest.mark.parametrize(
+    ("document", "expected"),
+    [
+        # names come before other words, the most frequent first, however often the others are written
+        ("The dog saw Tom and Ann. The dog bit Tom; the dog and the cat fled.", ["Tom", "Ann", "dog"]),
+        # a name of several words is one candidate, and a part of it counts for it
+        ("We saw Tom and Mary Ann. Tom saw Mary, and Mary left.", ["Mary Ann", "Tom"]),
+        ("We met Captain Finch and Tom. Tom bowed to Captain Finch, and Finch sat down.", ["Captain Finch", "Tom"]),
+        ("He knew Peter Pan and Peter Rabbit. It was Peter.", ["Peter Pan", "Peter Rabbit", "Peter"]),
+        ("He saw Mr. Gray, and Mr. Gray's dog saw Tom.", ["Mr. Gray", "Tom"]),
+        ("They went from New York to Little Rock. New York was cold.", ["New York", "Little Rock"]),
+        # names that begin the sentence
+        ("Mary Ann gave Tom the key. Tom opened the door.", ["Tom", "Mary Ann"]),
+        ("Paris was warm. Rome was warmer.", ["Paris", "Rome"]),
+        # other words that do
+        ("Snow fell on Ann. The snow was deep, and Ben was cold.", ["Ann", "Ben"]),
+        ("Suddenly Ann woke. He saw Ann and Ben.", ["Ann", "Ben"]),
+        ("The end was near. He knew. They knew Ann. When Ann sang, I saw Ben.", ["Ann", "Ben"]),
+        ('"Well," said Ann. "Why not?" said Ben. (It was late.)', ["Ann", "Ben"]),
+        # marks of anonymised names, each a name of its own, wherever it stands
+        ("@entity1 met @entity2 @entity3. @entity1 left.", ["@entity1", "@entity2", "@entity3"]),
+        # no names: words written more than once
+        ("the dog saw the cat and the hen. the cat saw the dog.", ["dog", "cat"]),
+    ],
+)
+def test_candidates_are_proposed(document: str, expected: list[str]) -> None:
+    assert proposed(document) == expected
+
+
+@pytest.mark.parametrize("document", ["", "It was so.", "the dog saw the cat", "I saw it, and I said so."])
+def test_nothing_to_propose(document: str) -> None:
+    assert proposed(document) == []
+
+
+def test_words_of_the_query_are_not_proposed_but_names_are() -> None:
+    document = "Ann gave the dog a bone. Ben took the bone, and the dog bit Ben."
+    assert proposed(document, "XXXXX ate the Bone .") == ["Ben", "Ann", "dog"]
+    assert proposed(document, "Ann and XXXXX left .") == ["Ben", "Ann", "dog", "bone"]
+
+
+def test_only_so_many_are_proposed() -> None:
+    document = "He saw Ann, Ben and Cora. He saw Ben and Cora. He saw Cora."
+    assert proposed(document, most=2) == ["Cora", "Ben"]
+
+
+class Counted(str):
+    """A word that counts how often words are hashed."""
+
+    hashed = 0
+
+    def __hash__(self) -> int:
+        Counted.hashed += 1
+        return super().__hash__()
+
+
+def test_names_of_the_same_words_are_not_compared_word_by_word() -> None:
+    names = islice(permutations(map(Counted, "Ada Bo Cy Dot Eli Fay Gus Hal".split())), 1000)
+    document = tuple(word for name in names for word in ("saw", *name))
+    assert len(propose_candidates(document, ("XXXXX",))) == 10
+    assert Counted.hashed < 100 * len(document)
+
+
+def test_importing_text_does_not_import_nltk() -> None:
+    program = "import sys, gareader.data.text, gareader.data.corpora; assert 'nltk' not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_tokenising_does_not_wait_for_scipy() -> None:
+    program = "import sys, gareader.data.text; gareader.data.text.tokenise('Ann.'); assert 'nltk' in sys.modules"
+    program += "; assert 'scipy.stats' not in sys.modules; import scipy.stats"
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -1,0 +1,57 @@
+"""Words and characters with their numbers."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gareader.core.errors import CorpusError
+from gareader.data.vocabulary import Alphabet, Vocabulary
+
+words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), min_size=1)
+
+
+def test_order_of_first_occurrence():
+    vocabulary = Vocabulary(["b", "a", "b", "c"])
+    assert list(vocabulary) == ["b", "a", "c"]
+    assert [vocabulary.get(word) for word in ("b", "a", "c", "d")] == [0, 1, 2, None]
+    assert len(vocabulary) == 3
+    assert "a" in vocabulary
+    assert "d" not in vocabulary
+    assert vocabulary == Vocabulary(["b", "a", "c"]) != Vocabulary(["a", "b", "c"])
+
+
+@given(st.lists(words, unique=True))
+def test_write_then_read(tmp_path_factory, words):
+    path = tmp_path_factory.mktemp("vocabulary") / "words.txt"
+    Vocabulary(words).write(path)
+    assert list(Vocabulary.read(path)) == words
+
+
+def test_what_unicode_calls_a_line_break_is_none(tmp_path):
+    Vocabulary(["a\u2028b", "c\x85d", "e\rf"]).write(tmp_path / "words.txt")
+    assert list(Vocabulary.read(tmp_path / "words.txt")) == ["a\u2028b", "c\x85d", "e\rf"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(b"a\nb\na\n", r"words\.txt:3: 'a' is there twice"), (b"a\n\xff\n", r"words\.txt: not UTF-8")],
+)
+def test_damaged_files(tmp_path, content, message):
+    path = tmp_path / "words.txt"
+    path.write_bytes(content)
+    with pytest.raises(CorpusError, match=message):
+        Vocabulary.read(path)
+
+
+def test_alphabet():
+    alphabet = Alphabet.of(["cab", "a"])
+    assert len(alphabet) == 4
+    assert alphabet.encode("abcd", 10) == [1, 2, 3, 0]  # d was never met
+    assert alphabet.encode("abcabc", 4) == [1, 2, 3, 1]
+
+
+@given(st.lists(words))
+def test_alphabet_write_then_read(tmp_path_factory, words):
+    path = tmp_path_factory.mktemp("alphabet") / "characters.txt"
+    Alphabet.of(words).write(path)
+    assert Alphabet.read(path) == Alphabet.of(words)

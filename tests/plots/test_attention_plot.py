@@ -1,0 +1,139 @@
+"""The figure of the attention: which mentions are drawn, what their numbers are, and what stands underneath."""
+
+from math import inf, log
+
+import numpy as np
+import pytest
+from matplotlib.patches import Rectangle
+
+from gareader.core.errors import GareaderError
+from gareader.data.examples import PLACEHOLDER, Attention, Example, Prediction
+from gareader.plots.attention import MOST_MENTIONS, Mention, attention_figure, caption, mentions, over_query
+
+DOCUMENT = tuple("Captain Finch met Nell . Finch said : `` Thank Nell ! ''".split())
+QUERY = ("@begin", "thank", PLACEHOLDER, "@end")
+
+
+def predicted(document=DOCUMENT, candidates=("Nell", "Captain Finch", "nobody"), answer=1, hops=2, probabilities=None):
+    example = Example("q", document, QUERY[1:-1], tuple(tuple(c.split()) for c in candidates), answer)
+    chance = np.random.default_rng(0)
+    maps = tuple(chance.dirichlet(np.ones(4), len(document)).astype(np.float32) for _ in range(hops))
+    final = chance.dirichlet(np.ones(len(document))).astype(np.float32)
+    probabilities = probabilities or (0.7, 0.3, 0.0)
+    return Prediction(example, tuple(log(p) if p else -inf for p in probabilities), Attention(QUERY, maps, final))
+
+
+def test_neighbouring_words_of_a_candidate_are_one_mention():
+    found = mentions(predicted().example)
+    assert found == [Mention(1, 0, 2), Mention(0, 3, 4), Mention(1, 5, 6), Mention(0, 10, 11)]
+
+
+def test_a_word_of_two_candidates_is_a_mention_of_each_and_one_may_end_the_document():
+    example = Example("q", ("Ann", "and", "Mary", "Ann"), (PLACEHOLDER,), (("Ann",), ("Mary", "Ann")), 0)
+    assert mentions(example) == [Mention(0, 0, 1), Mention(1, 0, 1), Mention(1, 2, 4), Mention(0, 3, 4)]
+
+
+def test_what_is_drawn():
+    prediction = predicted()
+    figure = attention_figure(prediction)
+    first, second, final = (axes for axes in figure.axes if axes.get_title())
+    assert (first.get_title(), second.get_title()) == ("hop 1, over the query", "hop 2, over the query")
+    assert [label.get_text() for label in first.get_yticklabels()] == [
+        "Captain Finch [1]",
+        "Nell [2]",
+        "Finch [3]",
+        "Nell [4]",
+    ]
+    assert [label.get_text() for label in first.get_xticklabels()] == ["@begin", "thank", "____", "@end"]
+    one, two = (axes.get_images()[0] for axes in (first, second))
+    np.testing.assert_allclose(np.asarray(one.get_array())[0], prediction.attention.hops[0][:2].mean(axis=0))
+    np.testing.assert_allclose(np.asarray(two.get_array())[1], prediction.attention.hops[1][3])
+    assert one.get_clim() == two.get_clim()  # one scale of colours
+    widths = [bar.get_width() for bar in final.patches if isinstance(bar, Rectangle)]
+    assert widths[0] == pytest.approx(100 * prediction.attention.document[:2].sum())
+    colours = [bar.get_facecolor() for bar in final.patches]
+    assert colours[1] == colours[3] != colours[0] == colours[2]  # Nell is the answer given
+
+
+def test_attention_from_the_query_is_told_from_attention_over_it():
+    hop = predicted().attention.hops[0]
+    assert over_query(hop)
+    assert not over_query((hop / hop.sum(axis=0)).astype(np.float32))  # each query word's sums to one
+
+
+def test_a_reader_of_one_hop_has_no_maps():
+    figure = attention_figure(predicted(hops=0))
+    assert [axes.get_title() for axes in figure.axes if axes.get_title()] == [
+        "final attention, %\n(orange: the answer given)"
+    ]
+
+
+def test_of_many_mentions_the_largest_are_drawn_in_their_order():
+    document = tuple(("Nell and " * 45).split())
+    prediction = predicted(document, candidates=("Nell", "nobody"), answer=0, probabilities=(1.0, 0.0))
+    final = next(axes for axes in attention_figure(prediction).axes if axes.get_title().startswith("final"))
+    drawn = [bar.get_width() / 100 for bar in final.patches if isinstance(bar, Rectangle)]
+    shares = [float(prediction.attention.document[2 * n]) for n in range(45)]
+    assert drawn == pytest.approx([share for share in shares if share in sorted(shares)[-MOST_MENTIONS:]])
+    every = mentions(prediction.example)
+    text = caption(prediction, every, every[:30], 80)
+    assert "Drawn: the 30 mentions with most of the attention; 15 more have less." in text
+
+
+def test_the_caption_has_answer_query_and_numbered_document():
+    prediction = predicted()
+    found = mentions(prediction.example)
+    text = caption(prediction, found, found, 300)
+    assert "Answer: Nell 70%,  Captain Finch 30%,  nobody 0%   (right: Captain Finch)" in text
+    assert "Query: thank ____" in text
+    assert "Document: Captain Finch[1] met Nell[2] . Finch[3] said" in text
+    assert max(map(len, caption(prediction, found, found, 40).splitlines())) <= 40
+
+
+def test_of_a_long_document_only_the_surroundings_are_printed():
+    document = (*["far"] * 500, "Nell", *["away"] * 500)
+    prediction = predicted(document, candidates=("Nell", "nobody"), answer=None, probabilities=(1.0, 0.0))
+    found = mentions(prediction.example)
+    text = caption(prediction, found, found, 10_000)
+    assert text.count("far") == text.count("away") == 12
+    assert "… far" in text
+    assert text.endswith("away …")
+    assert "right" not in text
+
+
+def test_the_picture_of_a_very_long_document_is_no_taller():
+    document = tuple(("Nell and " * 20_000).split())
+    prediction = predicted(document, candidates=("Nell", "nobody"), answer=0, probabilities=(1.0, 0.0))
+    assert attention_figure(prediction).get_size_inches()[1] < 20
+
+
+def test_characters_that_the_font_lacks_are_told_once(tmp_path):
+    with pytest.warns(UserWarning, match="font") as told:
+        predicted(document=(*DOCUMENT, "王明", "有", "灯")).plot(tmp_path / "figure.png")
+    assert [str(each.message) for each in told] == [
+        f"{tmp_path / 'figure.png'}: the font of pictures lacks some characters of this text; they are drawn as boxes"
+    ]
+
+
+def test_dollars_are_no_formula(tmp_path):
+    document = (*DOCUMENT, *"$ 5 , or 3 % , to $ 60".split())
+    prediction = predicted(document, candidates=("$", "Captain Finch", "nobody"), answer=0)
+    figure = attention_figure(prediction)
+    prediction.plot(tmp_path / "figure.png")
+    texts = [text for axes in figure.axes for text in (*axes.texts, *axes.get_yticklabels(), *axes.get_xticklabels())]
+    assert not any(text.get_parse_math() for text in texts if "$" in text.get_text())
+    assert sum("$" in text.get_text() for text in texts) > 2
+
+
+@pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
+def test_a_prediction_draws_itself(tmp_path, kind):
+    predicted(document=(*DOCUMENT, "Pneumonoultramicroscopicsilicovolcanoconiosis")).plot(tmp_path / f"figure.{kind}")
+    assert (tmp_path / f"figure.{kind}").stat().st_size > 5000
+
+
+def test_what_cannot_be_drawn(tmp_path):
+    prediction = predicted()
+    with pytest.raises(GareaderError, match="without attention"):
+        Prediction(prediction.example, prediction.log_probabilities).plot(tmp_path / "figure.png")
+    with pytest.raises(GareaderError, match="no candidate occurs in the document"):
+        attention_figure(predicted(candidates=("nobody", "noone"), answer=0, probabilities=(0.5, 0.5)))

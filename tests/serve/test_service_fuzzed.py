@@ -1,0 +1,28 @@
+"""The service against its own description: whatever fits it or nearly fits it, there is no server error."""
+
+import pytest
+import schemathesis
+from hypothesis import settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from gareader.readers.gated_attention_reader import GatedAttentionConfig
+from gareader.serve.service import create_app
+from gareader.trained.predictor import untrained
+
+pytestmark = pytest.mark.slow
+
+schema = schemathesis.openapi.from_asgi(
+    "/openapi.json", create_app({"small": untrained(GatedAttentionConfig(hidden=4, hops=2))})
+)
+CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+
+
+@schema.parametrize()
+@settings(max_examples=40, deadline=None)
+def test_no_request_breaks_it(case):
+    case.call_and_validate(checks=CHECKS)

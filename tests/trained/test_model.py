@@ -1,0 +1,328 @@
+"""A model on disk: it comes back as it was, damage is told, and nothing good is lost while writing."""
+
+import json
+import pickle
+import resource
+import shutil
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+import synthetic
+from gareader.core.errors import GareaderError, ModelError
+from gareader.core.whole import recover_folder
+from gareader.data.examples import PLACEHOLDER, Example
+from gareader.data.vocabulary import Alphabet, Vocabulary
+from gareader.nn.batching import SPECIAL_WORDS, Collator
+from gareader.readers.attentive_reader import AttentiveConfig
+from gareader.readers.reader import Basis
+from gareader.trained import model
+from gareader.trained.folder import ALPHABET, SETTINGS, VOCABULARY, WEIGHTS, digest, read_settings
+from gareader.trained.folder import WORDS as TABLE
+from gareader.trained.model import Model, load, save
+from readers.variants import VARIANTS
+
+WORDS = Vocabulary([*SPECIAL_WORDS, *synthetic.PEOPLE, *synthetic.THINGS, "has", "the", "."])
+FILES = {SETTINGS, VOCABULARY, ALPHABET, WEIGHTS, TABLE}
+UNKNOWN = Example("new", ("Zoë", "HAS", "the", "yak\u2028s", "."), (PLACEHOLDER, "has"), (("Zoë",), ("yak\u2028s",)), 0)
+
+
+def made(seed=0, variant="gated-attention: default"):
+    """A reader with weights that the seed decides."""
+    kind, config = VARIANTS[variant]
+    generator = torch.Generator().manual_seed(seed)
+    alphabet = Alphabet.of([*WORDS, "ë"])
+    table = torch.randn(len(WORDS), 8, generator=generator)
+    reader = kind.reader(config, Basis(table, len(alphabet), generator=generator))
+    collator = Collator(WORDS, alphabet, width=8, seed=seed, pretrained=len(WORDS), characters=7)
+    return Model(variant.partition(":")[0], reader, collator, {"accuracy": 0.5, "named": "Zoë"})
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A saved reader."""
+    save(made(), tmp_path / "best")
+    return tmp_path / "best"
+
+
+def test_a_reader_says_what_wrote_it(folder):
+    versions = read_settings(folder)["versions"]
+    assert versions == {name: metadata.version(name) for name in ("gareader", "torch")}
+
+
+def test_a_reader_whose_settings_had_other_names(tmp_path):
+    save(made(variant="attentive: default"), tmp_path / "best")
+    settings = (tmp_path / "best" / SETTINGS).read_text()
+    assert '"init_std": 0.1' in settings
+    (tmp_path / "best" / SETTINGS).write_text(settings.replace('"init_std": 0.1', '"scale": 0.3'))
+    config = load(tmp_path / "best").reader.config
+    assert isinstance(config, AttentiveConfig)
+    assert config.init_std == 0.3
+
+
+def output(found):
+    with torch.no_grad():
+        batch = found.collator([*synthetic.corpus(3, seed=0), UNKNOWN])
+        return found.reader.eval()(batch).log_probabilities
+
+
+def change(folder, **values):
+    """Write other values into reader.json."""
+    settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+    (folder / SETTINGS).write_text(json.dumps({**settings, **values}), encoding="utf-8")
+
+
+def resum(folder):
+    """Make the checksums right again, so that what is behind them is looked at."""
+    change(folder, sha256={name: digest(folder / name) for name in FILES - {SETTINGS}})
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_reader_comes_back_as_it_was(variant, tmp_path):
+    before = made(3, variant)
+    save(before, tmp_path / "reader")
+    after = load(tmp_path / "reader")
+    assert not after.reader.training
+    assert output(before).equal(output(after))
+    assert type(after.reader) is type(before.reader)
+    assert after.reader.config == before.reader.config
+    assert [p.requires_grad for p in after.reader.parameters()] == [p.requires_grad for p in before.reader.parameters()]
+    assert (after.name, after.notes) == (before.name, before.notes)
+
+
+def test_the_collator_comes_back_as_it_was(folder):
+    one, other = made().collator, load(folder).collator
+    assert (one.vocabulary, one.alphabet) == (other.vocabulary, other.alphabet)
+    for name in ("width", "seed", "pretrained", "characters"):
+        assert getattr(one, name) == getattr(other, name)
+    types, again = one([UNKNOWN]).types, other([UNKNOWN]).types
+    assert types.unknown.shape == (2, 8)  # Zoë and the yak; HAS is known by its lower-case form
+    for name in ("known", "unknown", "characters", "character_mask"):
+        assert getattr(types, name).equal(getattr(again, name))
+
+
+def test_the_folder_is_all_it_needs_and_everyone_may_read_it(folder, tmp_path):
+    elsewhere = tmp_path / "another place" / "reader"
+    shutil.copytree(folder, elsewhere)
+    shutil.rmtree(folder)
+    assert output(load(elsewhere)).equal(output(made()))
+    assert {file.name for file in elsewhere.iterdir()} == FILES
+    assert elsewhere.stat().st_mode & 0o555 == 0o555
+    assert all(file.stat().st_mode & 0o444 == 0o444 for file in elsewhere.iterdir())
+
+
+class Trap:
+    """A pickle that makes a file when it is read."""
+
+    def __init__(self, file):
+        self.file = file
+
+    def __reduce__(self):
+        return Path.touch, (self.file,)
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_nothing_is_unpickled(folder, tmp_path, name):
+    (folder / name).write_bytes(pickle.dumps(Trap(tmp_path / "sprung")))
+    if name != SETTINGS:
+        resum(folder)
+    with pytest.raises(GareaderError):
+        load(folder)
+    assert not (tmp_path / "sprung").exists()
+
+
+def complaint(folder):
+    with pytest.raises(ModelError) as error:
+        load(folder)
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def test_no_reader_there(folder, tmp_path):
+    assert complaint(tmp_path / "no") == f"{tmp_path / 'no'}: there is no model here (no reader.json); check the path"
+    assert complaint(folder.parent).endswith(f"there is no model here (no reader.json); did you mean {folder}?")
+    file = folder / SETTINGS
+    assert complaint(file).startswith(f"{file}: this is a file, and a model is a folder or a name in the box; type: ")
+    (folder / SETTINGS).unlink()
+    assert complaint(folder) == f"{folder}: there is no model here (no reader.json); check the path"
+
+
+@pytest.mark.parametrize("text", ["", '{"format": 1', "\xff"])
+def test_broken_settings(folder, text):
+    (folder / SETTINGS).write_text(text, encoding="latin-1")
+    assert complaint(folder).startswith(f"{folder / SETTINGS}: cannot be read: ")
+
+
+def test_another_format(folder):
+    change(folder, format=3)
+    told = "the model has format 3, this gareader reads the formats 1 and 2; update gareader"
+    assert complaint(folder) == f"{folder}: {told}"
+    (folder / SETTINGS).write_text("[]")
+    assert "the model has format None" in complaint(folder)
+
+
+@pytest.mark.parametrize("name", sorted(FILES - {SETTINGS}))
+def test_a_changed_byte_is_told(folder, name):
+    data = bytearray((folder / name).read_bytes())
+    data[-1] ^= 1
+    (folder / name).write_bytes(data)
+    assert complaint(folder) == f"{folder / name}: damaged: its checksum does not match; copy the model again"
+
+
+@pytest.mark.parametrize("name", sorted(FILES - {SETTINGS}))
+def test_a_missing_file_is_told(folder, name):
+    (folder / name).unlink()
+    assert complaint(folder) == f"{folder / name}: missing; copy the whole folder of the model again"
+
+
+@pytest.mark.parametrize("name", ["gated-atention", ["gated-attention"]])
+def test_an_unknown_reader(folder, name):
+    change(folder, reader=name)
+    told = complaint(folder)
+    assert told.startswith(f"{folder}: no reader is called {name!r}; did you mean 'gated-attention'?")
+    assert told.endswith("if it is of a package, install that, or name its module with --import")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"settings": {"hidden": 7}}, "size mismatch for document_grus.0"),
+        ({"settings": {"hidden": 6, "hops": 4}}, "Missing key(s) in state_dict"),
+        ({"settings": {"hidden": 6, "colour": "red"}}, "reader.colour is no setting"),
+        ({"words": {"width": 9, "seed": 0}}, f"{len(WORDS)} words of width 9, but a word table of ({len(WORDS)}, 8)"),
+        ({"words": {"width": 8}}, "seed"),
+        ({"words": {"width": 8, "seed": 0, "colour": 1}}, "colour"),
+        ({"sha256": []}, "list indices"),
+        ({"sha256": {"../secret": "x"}}, "vocabulary.txt"),
+        ({"words": {"width": 8, "seed": 0, "anonymity": "ordered", "marks": 10**10}}, "with 10000000000 marks"),
+        ({"words": {"width": 8, "seed": 0, "anonymity": "hidden"}}, "no way to hide candidates: 'hidden'"),
+    ],
+)
+def test_files_that_do_not_fit_together(folder, changes, message):
+    change(folder, **changes)
+    told = complaint(folder)
+    assert told.startswith(f"{folder}: the files do not fit together (")
+    assert told.endswith("); copy the model again")
+    assert message in told
+    assert len(told) < 500
+
+
+def test_weights_of_another_vocabulary_do_not_fit(folder):
+    words = load_file(folder / TABLE)
+    save_file({name: rows[1:].clone() for name, rows in words.items()}, folder / TABLE)
+    resum(folder)
+    assert "but a word table of" in complaint(folder)
+
+
+@pytest.mark.parametrize("name", ["save_file", "digest"])
+@pytest.mark.parametrize(
+    ("failure", "seen"),
+    [
+        (OSError(28, "No space left on device"), ModelError),
+        (KeyboardInterrupt(), KeyboardInterrupt),
+    ],
+)
+def test_a_failure_while_writing_leaves_the_old_reader(folder, monkeypatch, name, failure, seen):
+    def fail(*args, **kwargs):
+        raise failure
+
+    with monkeypatch.context() as patch:
+        patch.setattr(model, name, fail)
+        with pytest.raises(seen) as error:
+            save(made(1), folder)
+        if seen is ModelError:
+            assert str(error.value) == f"{folder}: the model cannot be written: No space left on device"
+        with pytest.raises(seen):
+            save(made(1), folder.with_name("fresh"))
+    assert list(folder.parent.iterdir()) == [folder]
+    assert output(load(folder)).equal(output(made()))
+
+
+@pytest.mark.parametrize(
+    ("failure", "seen"), [(OSError(5, "Input/output error"), ModelError), (KeyboardInterrupt(), KeyboardInterrupt)]
+)
+@pytest.mark.parametrize("failing", ["best", ".best.new"])
+def test_a_failure_between_the_renames_leaves_the_old_reader(folder, monkeypatch, failing, failure, seen):
+    rename = Path.rename
+
+    def fail(path, target):
+        if path.name == failing:
+            raise failure
+        return rename(path, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", fail)
+        with pytest.raises(seen):
+            save(made(1), folder)
+    assert list(folder.parent.iterdir()) == [folder]
+    assert output(load(folder)).equal(output(made()))
+
+
+def test_a_full_disk_leaves_the_old_reader(folder):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))
+    try:
+        with pytest.raises(ModelError, match=r"best: the model cannot be written: .*File too large"):
+            save(made(1), folder)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert list(folder.parent.iterdir()) == [folder]
+    assert output(load(folder)).equal(output(made()))
+
+
+def test_a_reader_replaces_a_reader_but_nothing_else(folder):
+    save(made(1), folder)
+    assert output(load(folder)).equal(output(made(1)))
+    assert list(folder.parent.iterdir()) == [folder]
+    (folder / SETTINGS).unlink()
+    with pytest.raises(ModelError, match="this holds something else than a model; choose another folder"):
+        save(made(2), folder)
+    assert {file.name for file in folder.iterdir()} == FILES - {SETTINGS}
+
+
+def test_a_folder_without_a_name_is_not_replaced(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    for nameless in (".", "..", "/"):
+        with pytest.raises(ModelError, match=r"a model's folder needs a name; write one, for example .*packed"):
+            save(made(1), nameless)
+    assert output(load(".")).equal(output(made()))
+
+
+def test_what_killed_processes_left_is_cleared_away(folder):
+    for name in (".best.new", ".best.old"):
+        shutil.copytree(folder, folder.with_name(name))
+        (folder.with_name(name) / "half").touch()
+    save(made(1), folder)
+    assert list(folder.parent.iterdir()) == [folder]
+    assert {file.name for file in folder.iterdir()} == FILES
+
+
+def test_a_crash_between_the_renames_is_mended(folder):
+    folder.rename(folder.with_name(".best.old"))  # what a crash there leaves
+    recover_folder(folder)
+    assert output(load(folder)).equal(output(made()))
+    assert list(folder.parent.iterdir()) == [folder]
+
+
+def test_a_reader_that_is_there_is_not_replaced_by_an_older_one(folder):
+    save(made(1), folder.with_name(".best.old"))
+    recover_folder(folder)
+    assert output(load(folder)).equal(output(made()))
+
+
+def test_there_is_nothing_to_mend(tmp_path):
+    recover_folder(tmp_path / "best")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_reader_without_a_temperature_answers_at_one_and_a_wrong_one_is_told(folder):
+    settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+    del settings["temperature"]
+    (folder / SETTINGS).write_text(json.dumps(settings), encoding="utf-8")
+    assert load(folder).temperature == 1.0
+    for wrong in (0, -1.5, "warm"):
+        change(folder, temperature=wrong)
+        assert "the files do not fit together" in complaint(folder)
