@@ -23,7 +23,7 @@ class tagged_wheel(bdist_wheel):  # noqa: N801
 
 
 kernel = Extension(
-    "gareader.nn.libgru",
+    "gareader.kernels.libgru",
     sources=[f"native/{name}.c" for name in ("attention", "gru", "kernels", "memory", "pool")],
     depends=sorted(str(header) for header in Path("native").glob("*.h")),
     extra_compile_args=["-std=gnu11", "-O3", "-g0", "-ffp-contract=fast", "-fvisibility=hidden", "-Wno-psabi"],

@@ -16,8 +16,8 @@ from benchmarks.script import Batch, Document, Json, Repeats, start
 from gareader.benchmark.contenders import Size, forward_pass, random_batch, training_step
 from gareader.benchmark.measure import Times, side_by_side
 from gareader.core.errors import GareaderError, did_you_mean
-from gareader.readers import READERS
 from gareader.readers.reader import Basis
+from gareader.readers.registry import READERS
 
 PREFIXES = {
     GRU: ("_BiGRU",),

@@ -19,7 +19,8 @@ from gareader.benchmark.measure import seconds
 from gareader.cli.bench import print_times
 from gareader.core.config import load_table, override
 from gareader.core.errors import GareaderError
-from gareader.nn.batching import Batch, length_batches
+from gareader.data.batching import length_batches
+from gareader.nn.tensors import Batch, tensors
 from gareader.training.experiment import Experiment
 from gareader.training.recipe import clip_gradients, new_optimiser
 from gareader.training.run import Run, on_threads
@@ -86,9 +87,9 @@ def bench_run(experiment: Experiment, updates: int, repeats: int) -> RunBenchmar
         for number in range(1, repeats + 1):
             whole.append(seconds(partial(run.train, partial(reached, run, number * updates))))
             round_ = order[(number - 1) * updates : number * updates]
-            batches = [run.model.collator([run.training[int(i)] for i in members]) for members in round_]
+            batches = [tensors(run.model.collator([run.training[int(i)] for i in members])) for members in round_]
             with on_threads(config.threads):
-                bare.append(sum(seconds(partial(step, batch.to(run.engine.device))) for batch in batches))
+                bare.append(sum(seconds(partial(step, batch)) for batch in batches))
         validation = seconds(run.validate)
     per_update = median(whole) / updates + validation / config.validate_every
     share = median(bare) / updates / per_update

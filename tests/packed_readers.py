@@ -6,11 +6,11 @@ import numpy as np
 import torch
 
 import synthetic
+from gareader.data.batching import SPECIAL_WORDS, Collator
 from gareader.data.vectors import word_table
 from gareader.data.vocabulary import Alphabet
-from gareader.nn.batching import SPECIAL_WORDS, Collator
-from gareader.readers import READERS
 from gareader.readers.reader import Basis
+from gareader.readers.registry import READERS
 from gareader.trained import ensembles, model
 from gareader.trained.model import Model
 from gareader.trained.shipping import slim, write_words

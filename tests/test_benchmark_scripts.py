@@ -21,6 +21,7 @@ from gareader.core.config import load_table, override
 from gareader.core.errors import GareaderError
 from gareader.data import corpora
 from gareader.data.store import prepare
+from gareader.nn.tensors import tensors
 from gareader.readers.memory_reader import window_loss
 from gareader.training.experiment import Experiment
 from places import PROJECT, SAMPLES
@@ -126,7 +127,7 @@ def test_the_bare_step_of_a_run_has_its_readers_loss_and_its_optimiser(tmp_path,
         table = override(table, setting)
     write_jsonl(synthetic.corpus(64, seed=1), tmp_path / "train.jsonl")
     run = Experiment.from_table(table).run(tmp_path / "run")
-    questions = run.model.collator([run.training[i] for i in range(8)])
+    questions = tensors(run.model.collator([run.training[i] for i in range(8)]))
     before = {name: weight.detach().clone() for name, weight in run.weights.items()}
     window_loss(run.reader.train()(questions), questions).backward()
     gradients = {name: weight.grad.clone() for name, weight in run.weights.items() if weight.grad is not None}

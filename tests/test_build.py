@@ -15,7 +15,7 @@ pytest.importorskip("setuptools.command.bdist_wheel", reason="needs setuptools, 
 
 pytestmark = pytest.mark.slow
 
-LIBRARY = "gareader/nn/libgru.so"
+LIBRARY = "gareader/kernels/libgru.so"
 PLATFORM = sysconfig.get_platform().replace("-", "_").replace(".", "_")
 
 
@@ -68,9 +68,9 @@ def test_with_a_compiler(project):
 
 def test_without_a_compiler(project):
     wheel, said = build(project, CC="/bin/false")
-    assert 'building extension "gareader.nn.libgru" failed' in said
+    assert 'building extension "gareader.kernels.libgru" failed' in said
     assert LIBRARY not in names(wheel)
-    assert "gareader/nn/native.py" in names(wheel)
+    assert "gareader/kernels/library.py" in names(wheel)
     data = (
         "trained/models/words/words.safetensors",
         "trained/models/stories.md",

@@ -12,8 +12,8 @@ import pytest
 
 import gareader
 from gareader.core.config import declared, in_words, load_table
-from gareader.readers import READERS
-from gareader.readers.gated_attention_reader import GatedAttentionConfig
+from gareader.readers.registry import READERS
+from gareader.readers.settings import GatedAttentionConfig
 from gareader.studies.study import Study
 from gareader.studies.study.plan import _CORPUS_KEYS, _KEYS, _ROW_KEYS
 from gareader.training.experiment import Experiment

@@ -10,12 +10,12 @@ from torch import nn
 from torch.nn import functional
 
 from gareader.core.config import Count, Settings, Share
-from gareader.nn.batching import Batch
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
 from gareader.nn.masked import equal_shares, masked_softmax
 from gareader.nn.pointer_sum import pointer_sum
 from gareader.nn.projection import Projection
+from gareader.nn.tensors import Batch
 from gareader.readers.output import ReaderOutput
 from gareader.readers.reader import Basis, Kind
 

@@ -8,6 +8,9 @@ from gareader.data.examples import Prediction as _Prediction
 
 if TYPE_CHECKING:  # for type checkers and editors; at run time __getattr__ below finds the same names
     from gareader.core.errors import GareaderError as GareaderError
+    from gareader.data.arrays import Batch as Batch
+    from gareader.data.arrays import ReaderOutput as ReaderOutput
+    from gareader.data.batching import Collator as Collator
     from gareader.data.corpora import read as read
     from gareader.data.examples import Example as Example
     from gareader.data.examples import Prediction as Prediction
@@ -16,11 +19,8 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time __getattr__ belo
     from gareader.data.vectors import word_table as word_table
     from gareader.data.vocabulary import Alphabet as Alphabet
     from gareader.data.vocabulary import Vocabulary as Vocabulary
-    from gareader.nn.batching import Batch as Batch
-    from gareader.nn.batching import Collator as Collator
-    from gareader.readers.gated_attention_reader import GatedAttentionConfig as GatedAttentionConfig
     from gareader.readers.gated_attention_reader import GatedAttentionReader as GatedAttentionReader
-    from gareader.readers.output import ReaderOutput as ReaderOutput
+    from gareader.readers.settings import GatedAttentionConfig as GatedAttentionConfig
     from gareader.trained.predictor import Answering as Answering
     from gareader.trained.predictor import Ensemble as Ensemble
     from gareader.trained.predictor import Predictor as Predictor
@@ -30,17 +30,17 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time __getattr__ belo
 HOMES = {
     "Alphabet": "data.vocabulary",
     "Answering": "trained.predictor",
-    "Batch": "nn.batching",
-    "Collator": "nn.batching",
+    "Batch": "data.arrays",
+    "Collator": "data.batching",
     "Ensemble": "trained.predictor",
     "Example": "data.examples",
     "GareaderError": "core.errors",
-    "GatedAttentionConfig": "readers.gated_attention_reader",
+    "GatedAttentionConfig": "readers.settings",
     "GatedAttentionReader": "readers.gated_attention_reader",
     "Prediction": "data.examples",
     "Predictor": "trained.predictor",
     "PreparedCorpus": "data.store",
-    "ReaderOutput": "readers.output",
+    "ReaderOutput": "data.arrays",
     "Vocabulary": "data.vocabulary",
     "load": "trained.predictor",
     "prepare": "data.store",

@@ -8,8 +8,8 @@ import pytest
 
 import synthetic
 from data.corpora.writers import write_jsonl
-from gareader import readers
 from gareader.core.errors import ModelError
+from gareader.readers import registry
 from gareader.trained.folder import SETTINGS
 from gareader.trained.model import load
 from places import PROJECT
@@ -34,7 +34,7 @@ threads = 1
 
 @pytest.fixture(autouse=True)
 def _no_readers_from_outside(monkeypatch):
-    monkeypatch.setattr(readers, "_outside", {})
+    monkeypatch.setattr(registry, "_outside", {})
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.delitem(sys.modules, "bag_of_words_reader", raising=False)
 
@@ -99,7 +99,7 @@ def trained_measured_and_asked(gareader, config, *options):
 def test_a_module_in_the_working_folder(gareader, config, monkeypatch):
     monkeypatch.chdir(EXAMPLE)
     reader = trained_measured_and_asked(gareader, config, "--import", "bag_of_words_reader")
-    monkeypatch.setattr(readers, "_outside", {})
+    monkeypatch.setattr(registry, "_outside", {})
     with pytest.raises(ModelError, match=r"no reader is called 'bag-of-words'; known: .* --import"):
         load(reader)
 
@@ -108,7 +108,7 @@ def test_an_installed_package(gareader, config, installed):
     installed(
         "bag-of-words = bag_of_words_reader:KIND", bag_of_words_reader=(EXAMPLE / "bag_of_words_reader.py").read_text()
     )
-    assert "bag-of-words" in readers.reader_names()
+    assert "bag-of-words" in registry.reader_names()
     assert "bag_of_words_reader" not in sys.modules  # not before it is asked for
     trained_measured_and_asked(gareader, config)
 
@@ -146,7 +146,7 @@ def test_two_packages_with_one_reader(gareader, config, installed):
 
 def test_no_package_takes_the_name_of_a_built_in_reader(installed):
     installed("aoa = bad:KIND", name="bad-package", bad="raise OSError")
-    assert readers.kind_of("aoa") is readers.READERS["aoa"]
+    assert registry.kind_of("aoa") is registry.READERS["aoa"]
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_no_package_takes_the_name_of_a_built_in_reader(installed):
         ("mine_raises", "1 / 0", "it cannot be imported (ZeroDivisionError: division by zero)"),
         ("mine_empty", "", "it has no table READERS with a Kind for each name of a reader"),
         ("mine_wrong", "READERS = {'a': 1}", "it has no table READERS with a Kind"),
-        ("mine_taken", "from gareader.readers import READERS", "is built in; give the reader another name"),
+        ("mine_taken", "from gareader.readers.registry import READERS", "is built in; give the reader another name"),
     ],
 )
 def test_modules_that_cannot_be_imported(gareader, config, monkeypatch, module, text, problem):

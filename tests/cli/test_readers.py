@@ -6,7 +6,7 @@ from dataclasses import fields
 import pytest
 
 from gareader.core.config import load_table
-from gareader.readers import READERS
+from gareader.readers.registry import READERS
 from places import PROJECT
 
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
@@ -52,9 +52,9 @@ def test_a_name_shows_the_paper_and_all_settings(gareader, name):
 
 
 def test_readers_of_a_module(gareader, monkeypatch):
-    from gareader import readers
+    from gareader.readers import registry
 
-    monkeypatch.setattr(readers, "_outside", {})
+    monkeypatch.setattr(registry, "_outside", {})
     monkeypatch.syspath_prepend(str(EXAMPLE))
     records = [
         json.loads(line) for line in gareader("readers", "--import", "bag_of_words_reader", "--json")[1].splitlines()

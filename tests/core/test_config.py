@@ -24,7 +24,7 @@ from gareader.core.config import (
     with_setting,
 )
 from gareader.core.errors import ConfigError
-from gareader.readers import READERS
+from gareader.readers.registry import READERS
 from gareader.training.settings import TrainConfig
 
 

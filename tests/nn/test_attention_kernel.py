@@ -9,14 +9,15 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gareader.kernels import library
 from gareader.nn import attention_kernel, native
 from gareader.nn.dropout import Dropout
 from gareader.nn.gated_attention import GATES, GatedAttention, token_attention
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
-    SETS = native.instruction_sets()
-needs_kernel = pytest.mark.skipif(not SETS, reason=f"needs the native kernel: {native.LIBRARY} was not built")
+    SETS = library.instruction_sets()
+needs_kernel = pytest.mark.skipif(not SETS, reason=f"needs the native kernel: {library.LIBRARY} was not built")
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,20 @@
 
 import torch
 
+from gareader.data.batching import Collator
 from gareader.data.examples import PLACEHOLDER, Example
 from gareader.data.vocabulary import Alphabet, Vocabulary
-from gareader.nn.batching import Collator
 from gareader.nn.candidates import candidate_vectors, mentions
+from gareader.nn.tensors import tensors
 
 COLLATE = Collator(Vocabulary(["Mary", "Ann", "Tom"]), Alphabet.of(["Mary"]), width=2, seed=5)
-BATCH = COLLATE(
-    [
-        Example("", tuple("Mary Ann met Tom and Ann".split()), (PLACEHOLDER,), (("Mary", "Ann"), ("Tom",)), 0),
-        Example("", ("Tom",), (PLACEHOLDER,), (("Tom",), ("Ann",)), 0),
-    ]
+BATCH = tensors(
+    COLLATE(
+        [
+            Example("", tuple("Mary Ann met Tom and Ann".split()), (PLACEHOLDER,), (("Mary", "Ann"), ("Tom",)), 0),
+            Example("", ("Tom",), (PLACEHOLDER,), (("Tom",), ("Ann",)), 0),
+        ]
+    )
 )
 
 

@@ -5,9 +5,9 @@ import pytest
 import torch
 
 import reference
+from gareader.data.batching import Collator
 from gareader.data.vectors import random_vector
 from gareader.data.vocabulary import Alphabet, Vocabulary
-from gareader.nn.batching import Collator
 from gareader.nn.embedding import CharacterEmbedding, TokenEmbedding
 
 WORDS = ["cat", "a", "incomprehensibilities", "dog"]

@@ -4,12 +4,13 @@ import pytest
 import torch
 from torch.nn import functional
 
+from gareader.data.batching import Collator
 from gareader.data.examples import PLACEHOLDER, Example
 from gareader.data.vocabulary import Alphabet, Vocabulary
 from gareader.nn.answer_words import AnswerWords
-from gareader.nn.batching import Collator
 from gareader.nn.masked import equal_shares, masked_log_softmax, masked_mean, masked_softmax
 from gareader.nn.pointer_sum import pointer_mass, pointer_sum
+from gareader.nn.tensors import tensors
 
 
 def test_masked_softmax():
@@ -61,7 +62,7 @@ def test_answers_as_words():
     example = Example("1", tuple("Tom saw Ann and Zoë".split()), (PLACEHOLDER,), candidates, 0)
     layer = AnswerWords(2, 3, generator=torch.Generator().manual_seed(1))
     g = torch.randn(1, 3, generator=torch.Generator().manual_seed(2))
-    got = layer(g, collate([example]))
+    got = layer(g, tensors(collate([example])))
     tom, ann, unknown = (layer.weight @ g[0]).tolist()
     expected = functional.log_softmax(torch.tensor([tom, (ann + unknown) / 2]), 0)
     torch.testing.assert_close(got[0, :2], expected)
@@ -70,4 +71,4 @@ def test_answers_as_words():
     few.load_state_dict({"weight": layer.weight[1:]})
     tom, ann, unknown = (few.weight @ g[0])[[1, 0, 1]].tolist()  # Tom has no row of his own
     expected = functional.log_softmax(torch.tensor([tom, (ann + unknown) / 2]), 0)
-    torch.testing.assert_close(few(g, collate([example]))[0, :2], expected)
+    torch.testing.assert_close(few(g, tensors(collate([example])))[0, :2], expected)

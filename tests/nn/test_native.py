@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gareader.core.errors import ConfigError
+from gareader.kernels import library
 from gareader.nn import gru_kernel, native
 from gareader.nn.gru import CELLS, BiGRU
 from places import PROJECT
@@ -23,16 +24,16 @@ from places import PROJECT
 
 def load_quietly():
     """The library or None; the warning that there is none has its own tests."""
-    native.library.cache_clear()
+    library.library.cache_clear()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return native.library()
+        return library.library()
 
 
 needs_kernel = pytest.mark.skipif(
-    load_quietly() is None, reason=f"needs the native kernel: {native.LIBRARY} was not built, or GAREADER_GRU=torch"
+    load_quietly() is None, reason=f"needs the native kernel: {library.LIBRARY} was not built, or GAREADER_GRU=none"
 )
-SETS = native.instruction_sets()
+SETS = library.instruction_sets()
 
 
 @dataclass(frozen=True)
@@ -414,6 +415,7 @@ def test_unknown_instruction_set():
 
 PREAMBLE = """
 import os, signal, sys, torch
+from gareader.kernels import library
 from gareader.nn import gru_kernel, native
 from gareader.nn.gru import BiGRU
 
@@ -490,7 +492,7 @@ def test_double_precision_is_left_to_pytorch(monkeypatch):
     monkeypatch.setattr(gru_kernel, "bigru", refuse)
     out = module(problem, torch.float64)(problem.values.double(), problem.mask)
     assert out.dtype == torch.float64
-    if native.library():
+    if library.library():
         with pytest.raises(AssertionError):
             module(problem)(problem.values, problem.mask)
 
@@ -502,7 +504,7 @@ CHOSEN = (
 
 @pytest.mark.slow
 def test_environment_chooses_pytorch():
-    done = python(CHOSEN, GAREADER_GRU="torch")
+    done = python(CHOSEN, GAREADER_GRU="none")
     assert (done.stdout, done.stderr, done.returncode) == ("PyTorch\n", "", 0)
 
 
@@ -517,16 +519,16 @@ def test_environment_chooses_the_kernel(choice):
 @pytest.mark.slow
 def test_environment_with_an_unknown_choice():
     done = python(CHOSEN, GAREADER_GRU="nonsense")
-    assert "ConfigError: GAREADER_GRU = 'nonsense' is not known; use native or torch" in done.stderr
+    assert "ConfigError: GAREADER_GRU = 'nonsense' is not known; use native or none" in done.stderr
     assert done.returncode == 1
 
 
 @pytest.fixture
 def missing(monkeypatch, tmp_path):
     """A machine without the library."""
-    monkeypatch.setattr(native, "LIBRARY", tmp_path / "libgru.so")
+    monkeypatch.setattr(library, "LIBRARY", tmp_path / "libgru.so")
     monkeypatch.delenv("GAREADER_GRU", raising=False)
-    native.library.cache_clear()
+    library.library.cache_clear()
     yield monkeypatch
     monkeypatch.undo()
     load_quietly()
@@ -540,36 +542,36 @@ def test_without_the_library_pytorch_takes_over(missing):
         out = gru(problem.values, problem.mask)
         gru(problem.values, problem.mask)
     assert [str(warning.message) for warning in caught] == [  # once, not at every call
-        "reading with PyTorch alone, several times slower: no native kernel; "
+        "reading without the native kernel, several times slower: no native kernel; "
         "install gareader again on a machine with a C compiler such as gcc"
     ]
     check_close(out, run_reference(problem)[0], 1e-5)
-    assert native.instruction_sets() == []
+    assert library.instruction_sets() == []
     with pytest.raises(RuntimeError, match="there is no native kernel"):
         gru_kernel.bigru(problem.values, None, problem.mask, problem.weights, "paper")
 
 
 @needs_kernel
 def test_a_library_of_another_version_is_not_used(missing):
-    missing.setattr(native, "LIBRARY", Path(native.__file__).with_name("libgru.so"))
-    missing.setattr(native, "INTERFACE", 0)
+    missing.setattr(library, "LIBRARY", Path(library.__file__).with_name("libgru.so"))
+    missing.setattr(library, "INTERFACE", 0)
     with pytest.warns(
         UserWarning, match=r"the native kernel cannot be loaded \(.* is of another version of gareader\)"
     ):
-        assert native.library() is None
+        assert library.library() is None
 
 
 def test_a_library_that_cannot_be_loaded_says_why(missing):
-    native.LIBRARY.write_text("no library")
+    library.LIBRARY.write_text("no library")
     with pytest.warns(
         UserWarning, match=r"the native kernel cannot be loaded \(.*libgru\.so.*\); install gareader again"
     ):
-        assert native.library() is None
+        assert library.library() is None
 
 
 def test_the_interface_is_that_of_the_header():
     header = (PROJECT / "native" / "gru.h").read_text(encoding="utf-8")
-    assert f"GRU_INTERFACE = {native.INTERFACE} " in header
+    assert f"GRU_INTERFACE = {library.INTERFACE} " in header
 
 
 def test_without_the_library_the_kernel_cannot_be_demanded(missing):

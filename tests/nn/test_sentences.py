@@ -4,18 +4,19 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gareader.data.batching import Collator
 from gareader.data.examples import PLACEHOLDER, Example
 from gareader.data.vectors import random_vector
 from gareader.data.vocabulary import Alphabet, Vocabulary
-from gareader.nn.batching import Collator
 from gareader.nn.scaled_embedding import ScaledEmbedding
 from gareader.nn.sentences import between_marks, in_sentences, neighbours, sentence_numbers
+from gareader.nn.tensors import tensors
 
 COLLATE = Collator(Vocabulary(["a", "."]), Alphabet.of(["a"]), width=3, seed=5)
 
 
 def batch_of(documents):
-    return COLLATE([Example("", tuple(words), (PLACEHOLDER,), (("a",), ("b",)), None) for words in documents])
+    return tensors(COLLATE([Example("", tuple(words), (PLACEHOLDER,), (("a",), ("b",)), None) for words in documents]))
 
 
 def split(words):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gareader.readers import READERS
+from gareader.readers.registry import READERS
 from readers import questions
 from readers.questions import KNOWN
 from reference import softmax

@@ -3,10 +3,10 @@
 import numpy as np
 import torch
 
+from gareader.data.batching import Collator
 from gareader.data.examples import Example
 from gareader.data.vectors import random_vector
 from gareader.data.vocabulary import Alphabet, Vocabulary
-from gareader.nn.batching import Collator
 from gareader.readers.reader import Basis
 
 QUESTIONS = [

@@ -6,9 +6,11 @@ import torch
 
 import reference
 from gareader.core.errors import ConfigError
-from gareader.readers.aoa_reader import AoAConfig, AoAReader
+from gareader.nn.tensors import tensors
+from gareader.readers.aoa_reader import AoAReader
 from gareader.readers.output import mass_loss
 from gareader.readers.reader import Basis
+from gareader.readers.settings import AoAConfig
 from readers.questions import (
     QUESTIONS,
     assert_points,
@@ -42,7 +44,7 @@ def attention(reader, question):
 
 def test_equals_the_paper():
     reader, collator = build(AoAReader, CONFIG)
-    output = reader(collator(QUESTIONS), attention=True)
+    output = reader(tensors(collator(QUESTIONS)), attention=True)
     (hop,) = output.hop_attention
     for b, question in enumerate(QUESTIONS):
         beta, s = attention(reader, question)
@@ -55,14 +57,14 @@ def test_equals_the_paper():
 
 def test_gradients():
     reader, collator = build(AoAReader, AoAConfig(hidden=2, dropout=0.0))
-    assert gradients_are_right(reader, collator(QUESTIONS), mass_loss)
+    assert gradients_are_right(reader, tensors(collator(QUESTIONS)), mass_loss)
 
 
 def test_large_matches_do_no_harm():
     """Scores thousands apart, where a probability is 0 in single precision: nothing becomes infinite."""
     reader, collator = build(AoAReader, CONFIG)
     reader.float()
-    batch = collator(QUESTIONS)
+    batch = tensors(collator(QUESTIONS))
     places = torch.arange(1, 14).view(1, 13, 1) * batch.document_mask.unsqueeze(2)
     reader.document_gru.forward = lambda document, mask: 2000.0 * places.expand(2, 13, 6)
     output = reader(batch, attention=True)
@@ -77,12 +79,12 @@ def test_large_matches_do_no_harm():
 def test_dropout_falls_on_every_token():
     """With all tokens of both texts dropped, no word has a say."""
     reader, collator = build(AoAReader, AoAConfig(hidden=3, dropout=0.9999))
-    assert_tokens_are_dropped(reader, collator(QUESTIONS), mass_loss)
+    assert_tokens_are_dropped(reader, tensors(collator(QUESTIONS)), mass_loss)
 
 
 def test_attention_comes_on_request_only():
     reader, collator = build(AoAReader, CONFIG)
-    output = reader(collator(QUESTIONS))
+    output = reader(tensors(collator(QUESTIONS)))
     assert output.hop_attention == ()
     assert output.document_attention is None
 

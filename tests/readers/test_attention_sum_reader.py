@@ -8,10 +8,12 @@ import torch
 
 import reference
 from gareader.core.errors import ConfigError
-from gareader.readers.attention_sum_reader import AttentionSumConfig, AttentionSumReader
-from gareader.readers.gated_attention_reader import GatedAttentionConfig, GatedAttentionReader
+from gareader.nn.tensors import tensors
+from gareader.readers.attention_sum_reader import AttentionSumReader
+from gareader.readers.gated_attention_reader import GatedAttentionReader
 from gareader.readers.output import answer_loss, mass_loss
 from gareader.readers.reader import Basis
+from gareader.readers.settings import AttentionSumConfig, GatedAttentionConfig
 from readers.questions import QUESTIONS, assert_points, build, gradients_are_right, vectors, wrapped
 from reference import bigru, gru_parameters
 
@@ -29,7 +31,7 @@ def attention(reader, question):
 
 def test_equals_the_paper():
     reader, collator = build(AttentionSumReader, CONFIG)
-    output = reader(collator(QUESTIONS), attention=True)
+    output = reader(tensors(collator(QUESTIONS)), attention=True)
     assert output.hop_attention == ()
     for b, question in enumerate(QUESTIONS):
         assert_points(output, b, attention(reader, question))
@@ -37,12 +39,12 @@ def test_equals_the_paper():
 
 def test_gradients():
     reader, collator = build(AttentionSumReader, AttentionSumConfig(hidden=2))
-    assert gradients_are_right(reader, collator(QUESTIONS), mass_loss)
+    assert gradients_are_right(reader, tensors(collator(QUESTIONS)), mass_loss)
 
 
 def test_the_loss_counts_attention_that_falls_on_no_candidate():
     reader, collator = build(AttentionSumReader, CONFIG)
-    batch = collator(QUESTIONS)
+    batch = tensors(collator(QUESTIONS))
     output = reader(batch)
     assert output.document_attention is None
     masses = [sum(attention(reader, QUESTIONS[0])[i] for i in (1, 5)), sum(attention(reader, QUESTIONS[1])[::2])]
@@ -60,7 +62,7 @@ def gated(config, reader):
 
 def test_is_a_gated_attention_reader_of_one_hop():
     reader, collator = build(AttentionSumReader, AttentionSumConfig(hidden=3, word_scale=1.0))
-    batch = collator(QUESTIONS)
+    batch = tensors(collator(QUESTIONS))
     got = reader(batch, attention=True)
     plain: dict[str, Any] = {"hops": 1, "hidden": 3, "characters": False, "feature": False}
     same = gated(GatedAttentionConfig(**plain, cloze="ends"), reader)(batch, attention=True)

@@ -9,9 +9,11 @@ import torch
 from gareader.core.errors import ConfigError
 from gareader.data.examples import Example
 from gareader.nn.lstm import BiLSTM
-from gareader.readers.bidaf_reader import BiDAFConfig, BiDAFReader, CharacterCNN, windows
+from gareader.nn.tensors import tensors
+from gareader.readers.bidaf_reader import BiDAFReader, CharacterCNN, windows
 from gareader.readers.output import answer_loss
 from gareader.readers.reader import Basis
+from gareader.readers.settings import BiDAFConfig
 from readers import questions
 from readers.questions import WIDTH, gradients_are_right, vector, wrapped
 from reference import bilstm, sigmoid, softmax
@@ -99,7 +101,7 @@ def transcribed(reader, collator, question):
 @pytest.mark.parametrize("window", [1, 5, 19])
 def test_equals_the_paper(window):
     reader, collator = build(replace(CONFIG, window=window))
-    output = reader(collator(QUESTIONS), attention=True)
+    output = reader(tensors(collator(QUESTIONS)), attention=True)
     (hop,) = output.hop_attention
     for b, question in enumerate(QUESTIONS):
         D, Q = len(question.document), len(question.query) + 2
@@ -115,7 +117,7 @@ def test_equals_the_paper(window):
 
 def test_windows_stand_around_every_mention():
     _, collator = build()
-    places, mask = windows(collator(QUESTIONS), 5)
+    places, mask = windows(tensors(collator(QUESTIONS)), 5)
     got = [[row[real].tolist() for row, real in zip(*pair, strict=True)] for pair in zip(places, mask, strict=True)]
     mentions = [0, 1, 3, 5, 8, 9]
     assert got[0] == [list(range(max(0, i - 2), i + 3)) for i in mentions]
@@ -128,9 +130,9 @@ def test_a_word_outside_every_window_changes_nothing():
     def answered(place):
         document = list(QUESTIONS[0].document)
         document[place] = "ran"
-        return reader(collator([replace(QUESTIONS[0], document=tuple(document))])).log_probabilities
+        return reader(tensors(collator([replace(QUESTIONS[0], document=tuple(document))]))).log_probabilities
 
-    plain = reader(collator([QUESTIONS[0]])).log_probabilities
+    plain = reader(tensors(collator([QUESTIONS[0]]))).log_probabilities
     for place in range(12, 20):  # Thumb is word 9, and its window ends with word 11
         torch.testing.assert_close(answered(place), plain, rtol=1e-12, atol=0)
     for place in (2, 4, 7, 10, 11):
@@ -139,7 +141,7 @@ def test_a_word_outside_every_window_changes_nothing():
 
 def test_gradients_of_the_whole_reader():
     reader, collator = build(replace(CONFIG, hidden=2))
-    batch = collator(QUESTIONS)
+    batch = tensors(collator(QUESTIONS))
     assert gradients_are_right(reader, batch, answer_loss)
 
 
@@ -156,7 +158,7 @@ def test_what_dropout_falls_on():
         layer.register_forward_hook(note)
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        reader.train()(collator(QUESTIONS))
+        reader.train()(tensors(collator(QUESTIONS)))
     document = query = WIDTH + 100
     assert widths == [8, document, query, 8 * 3, 2 * 3, 10 * 3]
 

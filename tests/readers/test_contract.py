@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from torch.nn import functional
 
 import synthetic
+from gareader.data.batching import SPECIAL_WORDS, Collator
 from gareader.data.examples import PLACEHOLDER, Example
 from gareader.data.vocabulary import Alphabet, Vocabulary
-from gareader.nn.batching import SPECIAL_WORDS, Collator
-from gareader.readers import READERS
+from gareader.nn.tensors import tensors
 from gareader.readers.reader import Basis
+from gareader.readers.registry import READERS
 from readers.variants import CHANGES, LEARNING, VARIANTS
 
 VOCABULARY = Vocabulary([*SPECIAL_WORDS, *synthetic.PEOPLE, *synthetic.THINGS, "has", "the", "."])
@@ -32,7 +33,7 @@ def build(kind, config, seed=0, dtype=torch.float64):
 def answers(reader, examples):
     """Log-probabilities of each example's candidates, read in one batch."""
     with torch.no_grad():
-        rows = reader.eval()(COLLATE(examples)).log_probabilities
+        rows = reader.eval()(tensors(COLLATE(examples))).log_probabilities
     return [row[: len(example.candidates)] for row, example in zip(rows, examples, strict=True)]
 
 
@@ -77,7 +78,7 @@ def test_every_parameter_gets_a_gradient(kind, config):
     unknown = Example("new words", ("Zoë", "has", "the", "yak"), (PLACEHOLDER, "has"), (("Zoë",), ("yak",)), 0)
     missing = Example("missing", ("Ann", "Ben"), (PLACEHOLDER, "has"), (("Ann",), ("Ben",), ("Dan",)), 0)
     asked = Example("asked", ("Ann", "has", "Ben"), (PLACEHOLDER, "has", "Ben"), (("Ann",), ("Ben",)), 0)
-    batch = COLLATE([*synthetic.corpus(8, seed=0), unknown, missing, asked])
+    batch = tensors(COLLATE([*synthetic.corpus(8, seed=0), unknown, missing, asked]))
     kind.loss(reader(batch), batch).backward()
     for name, parameter in reader.named_parameters():
         if parameter.requires_grad:
@@ -90,7 +91,7 @@ def test_a_question_without_candidates_in_the_document_harms_nobody(kind, config
     reader = build(kind, config)
     good = synthetic.corpus(3, seed=1)
     lost = Example("lost", ("nothing", "here"), (PLACEHOLDER, "has"), (("Ann",), ("Ben",)), None)
-    batch = COLLATE([*good, lost])
+    batch = tensors(COLLATE([*good, lost]))
     output = reader(batch).log_probabilities
     assert output[3].isneginf().all()
     functional.nll_loss(output[:3], batch.answer[:3]).backward()
@@ -132,7 +133,7 @@ def test_learns_who_has_what(kind, config):
     corpus = own.get("corpus", synthetic.corpus)
     training, unseen = corpus(32 * own.get("updates", 100), seed=1), corpus(200, seed=2)
     for start in range(0, len(training), 32):
-        batch = COLLATE(training[start : start + 32])
+        batch = tensors(COLLATE(training[start : start + 32]))
         optimiser.zero_grad()
         kind.loss(reader(batch), batch).backward()
         optimiser.step()

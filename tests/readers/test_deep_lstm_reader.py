@@ -5,9 +5,11 @@ import pytest
 import torch
 
 from gareader.core.errors import ConfigError
-from gareader.readers.deep_lstm_reader import DeepLSTMConfig, DeepLSTMReader
+from gareader.nn.tensors import tensors
+from gareader.readers.deep_lstm_reader import DeepLSTMReader
 from gareader.readers.output import answer_loss
 from gareader.readers.reader import Basis
+from gareader.readers.settings import DeepLSTMConfig
 from readers.answering import answer, build
 from readers.questions import QUESTIONS, arrays, assert_answers, gradients_are_right, vectors, wrapped
 from reference import sigmoid
@@ -53,7 +55,7 @@ def read(reader, document, query, candidates):
 def test_equals_the_paper(layers, query_first):
     reader, collator = build("deep-lstm", layers=layers, query_first=query_first)
     for questions in (QUESTIONS, QUESTIONS[::-1]):
-        output = reader(collator(questions), attention=True)
+        output = reader(tensors(collator(questions)), attention=True)
         assert (output.hop_attention, output.document_attention) == ((), None)
         for b, question in enumerate(questions):
             probabilities = read(reader, question.document, question.query, question.candidates)
@@ -63,13 +65,13 @@ def test_equals_the_paper(layers, query_first):
 @every_stack
 def test_gradients_of_the_whole_reader(layers, query_first):
     reader, collator = build("deep-lstm", hidden=2, layers=layers, query_first=query_first)
-    assert gradients_are_right(reader, collator(QUESTIONS), answer_loss)
+    assert gradients_are_right(reader, tensors(collator(QUESTIONS)), answer_loss)
 
 
 @pytest.mark.parametrize("query_first", [False, True])
 def test_one_text_without_a_gap(query_first):
     reader, collator = build("deep-lstm", query_first=query_first)
-    batch = collator(QUESTIONS)
+    batch = tensors(collator(QUESTIONS))
     text, last = reader.one_text(batch, delimiter=99)
     assert text.shape == (13 + 1 + 9, 2)
     for b, question in enumerate(QUESTIONS):
@@ -83,7 +85,7 @@ def test_one_text_without_a_gap(query_first):
 def test_dropout_leaves_the_recurrence_alone():
     """A reader of two layers with all states dropped on their way out answers from its biases alone."""
     reader, collator = build("deep-lstm", layers=2, dropout=0.9999)
-    batch = collator(QUESTIONS)
+    batch = tensors(collator(QUESTIONS))
     tokens = torch.cat([reader.embed(batch.types), reader.delimiter])
     text, _ = reader.one_text(batch, delimiter=len(tokens) - 1)
     kept = reader.layers[0](tokens, text, None)

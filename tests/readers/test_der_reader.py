@@ -10,10 +10,12 @@ import torch
 import reference
 from gareader.core.errors import ConfigError
 from gareader.data.examples import Example, Words
+from gareader.nn.tensors import tensors
 from gareader.readers import der_reader
-from gareader.readers.der_reader import DERConfig, DERReader
+from gareader.readers.der_reader import DERReader
 from gareader.readers.output import answer_loss
 from gareader.readers.reader import Basis
+from gareader.readers.settings import DERConfig
 from readers import questions
 from readers.questions import KNOWN, assert_answers, gradients_are_right, vector, wrapped
 
@@ -101,7 +103,7 @@ def states(reader, batch):
 
 def test_equals_the_paper():
     reader, collator = build()
-    batch = collator(QUESTIONS)
+    batch = tensors(collator(QUESTIONS))
     output, last = reader(batch, attention=True), states(reader, batch)
     for b, question in enumerate(QUESTIONS):
         probabilities, s, seen = transcribed(reader, question)
@@ -121,7 +123,7 @@ def test_a_state_never_decreases_along_the_document():
     reader, collator = build()
     question = QUESTIONS[0]
     ends = [i + 1 for i, word in enumerate(question.document) if word in (".", "!", "?")] + [len(question.document)]
-    batch = collator([replace(question, document=question.document[:end]) for end in ends])
+    batch = tensors(collator([replace(question, document=question.document[:end]) for end in ends]))
     read = states(reader, batch)  # (4, C, E)
     first = reader.embed(batch.types)[batch.candidates[0, 1, 0]]  # Ann's
     assert (read[0, 1] >= first).all()
@@ -136,13 +138,13 @@ def test_what_is_said_of_nobody_is_not_read():
     reader, collator = build()
     document = QUESTIONS[0].document
     without = replace(QUESTIONS[0], document=tuple(w for w in document if w not in ("it", "was", "late", "!")))
-    full, short = (reader(collator([question])).log_probabilities for question in (QUESTIONS[0], without))
+    full, short = (reader(tensors(collator([question]))).log_probabilities for question in (QUESTIONS[0], without))
     torch.testing.assert_close(full, short, rtol=1e-12, atol=0)
 
 
 def test_states_begin_at_marks_where_candidates_hide():
     reader, collator = build(anonymity="permuted", marks=6)
-    one, other = (reader(collator(QUESTIONS, draw=draw)).log_probabilities for draw in (1, 2))
+    one, other = (reader(tensors(collator(QUESTIONS, draw=draw))).log_probabilities for draw in (1, 2))
     assert one.isneginf().equal(other.isneginf())
     assert not torch.equal(one, other)
 
@@ -150,7 +152,7 @@ def test_states_begin_at_marks_where_candidates_hide():
 def test_dropout_falls_on_words_and_leaves_the_first_states():
     """With all words dropped, only those that an entity begins with have a say."""
     reader, collator = build(replace(SMALL, dropout=0.9999))
-    batch = collator(QUESTIONS)
+    batch = tensors(collator(QUESTIONS))
     with torch.random.fork_rng():
         torch.manual_seed(0)
         answer_loss(reader.train()(batch), batch).backward()
@@ -162,7 +164,7 @@ def test_document_and_query_mention_the_same_where_candidates_hide(monkeypatch):
     """By name Ann is two candidates, behind marks one: in both texts the same."""
     reader, collator = build(anonymity="permuted", marks=6)
     text = tuple("Mary Ann met Tom and Ann".split())
-    batch = collator([Example("1", text, (*text, "@placeholder"), (("Mary", "Ann"), ("Ann",), ("Tom",)), 0)])
+    batch = tensors(collator([Example("1", text, (*text, "@placeholder"), (("Mary", "Ann"), ("Ann",), ("Tom",)), 0)]))
     mentioned, with_entities = [], der_reader.with_entities
 
     def watched(tokens, entities, mentions):
@@ -194,7 +196,7 @@ def test_first_weights():
 
 def test_gradients_of_the_whole_reader():
     reader, collator = build(replace(SMALL, hidden=2))
-    batch = collator(QUESTIONS)
+    batch = tensors(collator(QUESTIONS))
     assert gradients_are_right(reader, batch, answer_loss)
 
 

@@ -10,9 +10,11 @@ import torch
 import reference
 from gareader.core.errors import ConfigError
 from gareader.data.examples import Example
-from gareader.readers.epireader_reader import EpiReader, EpiReaderConfig, epireader_loss, ranks
+from gareader.nn.tensors import tensors
+from gareader.readers.epireader_reader import EpiReader, epireader_loss, ranks
 from gareader.readers.output import ReaderOutput, mass_loss
 from gareader.readers.reader import Basis
+from gareader.readers.settings import EpiReaderConfig
 from readers import questions
 from readers.questions import arrays, gradients_are_right, vector, wrapped
 
@@ -101,7 +103,7 @@ def combined(p, y, kept):
 
 def test_equals_the_paper():
     reader, collator = build()
-    batch = collator(QUESTIONS)
+    batch = tensors(collator(QUESTIONS))
     output = reader(batch, attention=True)
     assert output.hop_attention == ()
     for b, question in enumerate(QUESTIONS):
@@ -128,7 +130,7 @@ def test_loss_equals_the_paper(answer):
         kept = [*kept[:2], answer]
     pi = combined(p, y, kept)
     L_R = sum(max(0.0, 0.3 - pi[answer] + pi[k]) for k in kept if k != answer)
-    batch = collator([question])
+    batch = tensors(collator([question]))
     assert epireader_loss(reader(batch), batch).item() == pytest.approx(-np.log(p[answer]) + 50 * L_R, rel=1e-9)
 
 
@@ -152,7 +154,7 @@ def test_without_the_reasoner_the_loss_is_the_extractors():
 
 def test_candidates_beyond_the_k_best_never_win():
     reader, collator = build(replace(SMALL, extracted=2))
-    output = reader(collator(QUESTIONS[:1]))
+    output = reader(tensors(collator(QUESTIONS[:1])))
     kept = output.log_mass[0].topk(2).indices.tolist()
     got = output.log_probabilities[0]
     beyond = [k for k in range(len(got)) if k not in kept and got[k] > -torch.inf]
@@ -166,7 +168,9 @@ def test_candidates_as_probable_as_the_last_of_the_k_count_with_it():
     log_mass = torch.tensor([[0.3, 0.2, 0.2, 0.1, 0.1, 0.1]]).log()
     assert ranks(log_mass).tolist() == [[0, 1, 1, 3, 3, 3]]
     reader, collator = build(replace(SMALL, extracted=2))
-    batch = collator([replace(QUESTIONS[0], candidates=(("Tom", "Thumb"), ("did", "ran"), ("ran", "did"), ("met",)))])
+    batch = tensors(
+        collator([replace(QUESTIONS[0], candidates=(("Tom", "Thumb"), ("did", "ran"), ("ran", "did"), ("met",)))])
+    )
     output = reader(batch)
     p = output.log_mass[0].exp()
     assert p[0] > p[1] > p[3]
@@ -176,7 +180,7 @@ def test_candidates_as_probable_as_the_last_of_the_k_count_with_it():
 def test_dropout_falls_on_every_word_once():
     """With all words of a batch dropped, none has a say, neither in the Extractor nor in the Reasoner."""
     reader, collator = build(replace(SMALL, dropout=0.9999))
-    batch, shapes = collator(QUESTIONS), []
+    batch, shapes = tensors(collator(QUESTIONS)), []
     reader.dropout.register_forward_hook(lambda layer, values, result: shapes.append(values[0].shape))
     with torch.random.fork_rng():
         torch.manual_seed(0)
@@ -209,7 +213,7 @@ def test_first_weights():
 
 def test_gradients_of_the_whole_reader():
     reader, collator = build(replace(SMALL, hidden=2, filters=2, sentence_states=2, reasoner_weight=2.0))
-    batch = collator(QUESTIONS)
+    batch = tensors(collator(QUESTIONS))
     assert gradients_are_right(reader, batch, epireader_loss)
 
 

@@ -9,10 +9,12 @@ import torch
 import reference
 from gareader.core.errors import ConfigError
 from gareader.data.examples import Example
-from gareader.nn.token_features import ROWS, in_query, mention_count
-from gareader.readers.gated_attention_reader import GatedAttentionConfig, GatedAttentionReader
+from gareader.nn.tensors import tensors
+from gareader.readers.features import ROWS, in_query, mention_count
+from gareader.readers.gated_attention_reader import GatedAttentionReader
 from gareader.readers.output import answer_loss
 from gareader.readers.reader import Basis
+from gareader.readers.settings import GatedAttentionConfig
 from readers import questions
 from readers.questions import QUESTIONS, assert_answers, gradients_are_right, vector, wrapped
 from readers.variants import VARIANTS
@@ -64,7 +66,7 @@ def read_as_before(model, document, query, candidates):
 @pytest.mark.parametrize("name", [name for name in VARIANTS if name.startswith("gated-attention:")])
 def test_equals_the_paper(name):
     reader, collator = build(VARIANTS[name][1])
-    output = reader(collator(QUESTIONS), attention=True)
+    output = reader(tensors(collator(QUESTIONS)), attention=True)
     model = transcribed(reader, collator)
     read = read_as_before if reader.config.cloze == "ends" else reference.read
     for b, question in enumerate(QUESTIONS):
@@ -82,20 +84,20 @@ def test_gradients_of_the_whole_reader(name):
     config = VARIANTS[name][1]
     assert isinstance(config, GatedAttentionConfig)
     reader, collator = build(replace(config, hidden=2))
-    batch = collator(QUESTIONS)
+    batch = tensors(collator(QUESTIONS))
     assert gradients_are_right(reader, batch, answer_loss)
 
 
 def test_attention_comes_on_request_only():
     reader, collator = build(GatedAttentionConfig(hidden=4))
-    output = reader(collator(QUESTIONS))
+    output = reader(tensors(collator(QUESTIONS)))
     assert output.hop_attention == ()
     assert output.document_attention is None
 
 
 def test_attention_sums_to_one_on_real_tokens():
     reader, collator = build(GatedAttentionConfig(hidden=4))
-    batch = collator(QUESTIONS)
+    batch = tensors(collator(QUESTIONS))
     output = reader(batch, attention=True)
     assert len(output.hop_attention) == 2
     assert (output.document_attention[~batch.document_mask] == 0).all()
@@ -104,7 +106,7 @@ def test_attention_sums_to_one_on_real_tokens():
 
 def test_question_words_are_found_in_the_document():
     _, collator = build(GatedAttentionConfig(hidden=4))
-    batch = collator(QUESTIONS)
+    batch = tensors(collator(QUESTIONS))
     marked = [
         [word for word, mark in zip(question.document, row.tolist(), strict=False) if mark]
         for question, row in zip(QUESTIONS, in_query(batch), strict=True)
@@ -116,7 +118,7 @@ def test_mentions_are_counted_on_a_logarithmic_scale():
     document = ("a", *["b"] * 3, *["c"] * 300, "d")
     question = Example("counts", document, ("@placeholder",), (("a",), ("b",), ("c",)), 0)
     _, collator = build(GatedAttentionConfig(hidden=4))
-    row = mention_count(collator([question]))[0].tolist()
+    row = mention_count(tensors(collator([question])))[0].tolist()
     assert (row[0], row[1], row[4], row[-1]) == (1, 2, ROWS - 1, 0)
 
 
@@ -124,7 +126,7 @@ def test_dropout_falls_on_the_gated_attention_only():
     """Dropped numbers change hops 2 … K, but not the first hop's attention nor a reader of one hop."""
     for hops, differs in ((1, False), (3, True)):
         reader, collator = build(GatedAttentionConfig(hidden=4, hops=hops, dropout=0.5))
-        batch = collator(QUESTIONS)
+        batch = tensors(collator(QUESTIONS))
         with torch.random.fork_rng():
             torch.manual_seed(0)
             dropped = reader.train()(batch, attention=True)

@@ -7,11 +7,12 @@ import torch
 
 from gareader.core.config import from_table
 from gareader.data.anonymity import mark
+from gareader.data.batching import SPECIAL_WORDS, Collator
 from gareader.data.examples import PLACEHOLDER, Example
 from gareader.data.vocabulary import Alphabet, Vocabulary
-from gareader.nn.batching import SPECIAL_WORDS, Collator
-from gareader.readers import READERS, new_reader
+from gareader.nn.tensors import tensors
 from gareader.readers.reader import Basis
+from gareader.readers.registry import READERS, new_reader
 
 MARKS = 6
 VOCABULARY = Vocabulary([*SPECIAL_WORDS, *map(mark, range(MARKS)), *"Ann Ben Cora met and then left .".split()])
@@ -50,7 +51,7 @@ def probabilities(name, example, anonymity, draw=0):
     reader = READERS[name].reader(config(name), Basis(words, len(ALPHABET), generator=generator))
     collate = Collator(VOCABULARY, ALPHABET, width=8, seed=1, anonymity=anonymity, marks=MARKS)
     with torch.no_grad():
-        return reader.eval()(collate([example], draw)).log_probabilities[0]
+        return reader.eval()(tensors(collate([example], draw))).log_probabilities[0]
 
 
 @every_reader
@@ -80,7 +81,7 @@ def test_the_answers_are_the_rows_of_the_marks(name):
     collator = Collator(VOCABULARY, ALPHABET, width=8, seed=1, anonymity="ordered", marks=MARKS)
     assert collator.answers == [VOCABULARY.get(mark(number)) for number in range(MARKS)]
     reader = new_reader(name, config(name), words, collator, generator=generator)
-    batch = collator([QUESTION])
+    batch = tensors(collator([QUESTION]))
     READERS[name].loss(reader(batch), batch).backward()
     rows = reader.get_parameter("answer.weight")
     assert len(rows) == MARKS + 1
@@ -97,6 +98,6 @@ def test_rows_for_other_words_than_marks_would_change_nothing(name):
     few, all_ = new_reader(name, settings, words, collator), READERS[name].reader(settings, Basis(words, len(ALPHABET)))
     state = all_.state_dict()
     few.load_state_dict({**state, "answer.weight": state["answer.weight"][[*collator.answers, -1]]})
-    batch = collator([QUESTION])
+    batch = tensors(collator([QUESTION]))
     ours, theirs = (reader.eval()(batch).log_probabilities for reader in (few, all_))
     torch.testing.assert_close(ours, theirs, rtol=0, atol=0)

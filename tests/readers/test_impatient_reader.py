@@ -5,9 +5,11 @@ import pytest
 import torch
 
 from gareader.core.errors import ConfigError
-from gareader.readers.impatient_reader import ImpatientConfig, ImpatientReader
+from gareader.nn.tensors import tensors
+from gareader.readers.impatient_reader import ImpatientReader
 from gareader.readers.output import answer_loss
 from gareader.readers.reader import Basis
+from gareader.readers.settings import ImpatientConfig
 from readers.answering import answer, build
 from readers.questions import QUESTIONS, arrays, assert_answers, gradients_are_right, vectors, wrapped
 from reference import bilstm, softmax, whole_query
@@ -30,7 +32,7 @@ def read(reader, document, query, candidates):
 
 def test_equals_the_paper():
     reader, collator = build("impatient", attention_hidden=3)
-    output = reader(collator(QUESTIONS), attention=True)
+    output = reader(tensors(collator(QUESTIONS)), attention=True)
     (hop,) = output.hop_attention
     for b, question in enumerate(QUESTIONS):
         D, Q = len(question.document), len(question.query) + 2
@@ -44,12 +46,12 @@ def test_equals_the_paper():
 
 def test_gradients_of_the_whole_reader():
     reader, collator = build("impatient", hidden=2, attention_hidden=3)
-    assert gradients_are_right(reader, collator(QUESTIONS), answer_loss)
+    assert gradients_are_right(reader, tensors(collator(QUESTIONS)), answer_loss)
 
 
 def test_attention_comes_on_request_only():
     reader, collator = build("impatient")
-    output = reader(collator(QUESTIONS))
+    output = reader(tensors(collator(QUESTIONS)))
     assert (output.hop_attention, output.document_attention) == ((), None)
 
 
@@ -73,7 +75,7 @@ def test_a_masked_query_token_keeps_r():
 def test_dropout_falls_on_the_states():
     """With all states of both LSTMs dropped, it looks everywhere alike and answers without having read."""
     reader, collator = build("impatient", dropout=0.9999)
-    batch = collator(QUESTIONS)
+    batch = tensors(collator(QUESTIONS))
     with torch.random.fork_rng():
         torch.manual_seed(0)
         output = reader.train()(batch, attention=True)

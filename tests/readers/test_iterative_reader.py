@@ -6,9 +6,11 @@ import torch
 
 import reference
 from gareader.core.errors import ConfigError
-from gareader.readers.iterative_reader import IterativeConfig, IterativeReader
+from gareader.nn.tensors import tensors
+from gareader.readers.iterative_reader import IterativeReader
 from gareader.readers.output import mass_loss
 from gareader.readers.reader import Basis
+from gareader.readers.settings import IterativeConfig
 from readers.questions import QUESTIONS, WIDTH, assert_points, build, gradients_are_right, numbers, vectors, wrapped
 from reference import bigru, gru_parameters
 
@@ -41,7 +43,7 @@ def attention(reader, question):
 def test_equals_the_paper(glimpses):
     config = IterativeConfig(glimpses=glimpses, hidden=3, inference_hidden=4, dropout=0.0, word_scale=SCALE)
     reader, collator = build(IterativeReader, config)
-    output = reader(collator(QUESTIONS), attention=True)
+    output = reader(tensors(collator(QUESTIONS)), attention=True)
     assert output.hop_attention == ()
     for b, question in enumerate(QUESTIONS):
         assert_points(output, b, attention(reader, question))
@@ -49,7 +51,7 @@ def test_equals_the_paper(glimpses):
 
 def test_gradients():
     reader, collator = build(IterativeReader, IterativeConfig(glimpses=3, hidden=2, inference_hidden=3, dropout=0.0))
-    assert gradients_are_right(reader, collator(QUESTIONS), mass_loss)
+    assert gradients_are_right(reader, tensors(collator(QUESTIONS)), mass_loss)
 
 
 def test_what_dropout_falls_on():
@@ -58,7 +60,7 @@ def test_what_dropout_falls_on():
     reader, collator = build(IterativeReader, config)
     widths = []
     reader.dropout.register_forward_hook(lambda layer, values, result: widths.append(values[0].shape[-1]))
-    reader(collator(QUESTIONS))
+    reader(tensors(collator(QUESTIONS)))
     glimpse, gates = [4, 4 + 6], [4 + 3 * 6]
     assert widths == [WIDTH, WIDTH, *glimpse, *gates, *glimpse, *gates, *glimpse]
 

@@ -8,14 +8,11 @@ import torch
 
 from gareader.core.errors import ConfigError
 from gareader.data.examples import PLACEHOLDER, Example
-from gareader.readers.lstm_lm_reader import (
-    LSTMLanguageModelConfig,
-    LSTMLanguageModelReader,
-    filled_queries,
-    language_loss,
-)
+from gareader.nn.tensors import tensors
+from gareader.readers.lstm_lm_reader import LSTMLanguageModelReader, filled_queries, language_loss
 from gareader.readers.output import ReaderOutput, answer_loss
 from gareader.readers.reader import Basis
+from gareader.readers.settings import LSTMLanguageModelConfig
 from readers import questions
 from readers.questions import KNOWN, gradients_are_right, vector, wrapped
 from reference import sigmoid, softmax
@@ -61,7 +58,7 @@ def filled(question, candidate):
 
 def test_a_candidate_has_the_product_of_the_words_of_the_filled_in_query():
     reader, collator = build()
-    output = reader(collator(QUESTIONS), attention=True)
+    output = reader(tensors(collator(QUESTIONS)), attention=True)
     for b, question in enumerate(QUESTIONS):
         D = len(question.document)
         products = []
@@ -79,7 +76,7 @@ def test_a_candidate_has_the_product_of_the_words_of_the_filled_in_query():
 
 def test_the_loss_is_the_mean_over_all_words_of_documents_and_queries_with_their_answers():
     reader, collator = build()
-    batch = collator(QUESTIONS)
+    batch = tensors(collator(QUESTIONS))
     logs = []
     for question in QUESTIONS:
         text = question.document + filled(question, question.candidates[0])  # the answer of both
@@ -91,7 +88,7 @@ def test_the_loss_is_the_mean_over_all_words_of_documents_and_queries_with_their
 
 def test_queries_are_filled_in_whole():
     _, collator = build()
-    batch = collator(QUESTIONS)
+    batch = tensors(collator(QUESTIONS))
     words, mask = filled_queries(batch)
     spelling: dict[int, str] = {}  # of each type
     for b, question in enumerate(QUESTIONS):
@@ -107,7 +104,7 @@ def test_queries_are_filled_in_whole():
 
 def test_gradients_of_the_loss_and_of_the_answer():
     reader, collator = build(hidden=2)
-    batch = collator(QUESTIONS)
+    batch = tensors(collator(QUESTIONS))
 
     def both(output, batch):
         return language_loss(output, batch), answer_loss(output, batch)

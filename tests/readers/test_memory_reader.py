@@ -7,12 +7,14 @@ import torch
 import reference
 import synthetic
 from gareader.core.errors import ConfigError
+from gareader.data.batching import Collator
 from gareader.data.examples import Example
 from gareader.data.vocabulary import Alphabet, Vocabulary
-from gareader.nn.batching import Collator
-from gareader.readers.memory_reader import MemoryConfig, MemoryOutput, MemoryReader, window_loss
+from gareader.nn.tensors import tensors
+from gareader.readers.memory_reader import MemoryOutput, MemoryReader, window_loss
 from gareader.readers.output import ReaderOutput
 from gareader.readers.reader import Basis
+from gareader.readers.settings import MemoryConfig
 from readers.questions import KNOWN, SEED, gradients_are_right, vector, wrapped
 
 QUESTIONS = [
@@ -62,7 +64,7 @@ def transcribed(reader, question):
 @pytest.mark.parametrize("window", [1, 3, 5])
 def test_equals_the_paper(window):
     reader, collator = build(window)
-    batch = collator(QUESTIONS)
+    batch = tensors(collator(QUESTIONS))
     output = reader(batch, attention=True)
     assert output.hop_attention == ()
     for b, question in enumerate(QUESTIONS):
@@ -83,7 +85,7 @@ def test_loss_equals_the_paper_and_is_zero_where_the_best_window_is_right():
             right = [i for i in o if question.document[i] in question.candidates[question.answer]]
             target, best = max(right, key=o.get), max(o, key=o.get)
             expected = 0.0 if best == target else -np.log(weights[target])
-            batch = collator([question])
+            batch = tensors(collator([question]))
             reader.zero_grad()
             loss = window_loss(reader(batch), batch)
             loss.backward()
@@ -96,8 +98,8 @@ def test_loss_equals_the_paper_and_is_zero_where_the_best_window_is_right():
 def test_loss_is_the_mean_over_the_batch_and_counts_wrong_examples_only():
     reader, collator = build(5)
     examples = synthetic.corpus(20, seed=4)
-    batch = collator(examples)
-    losses = [window_loss(reader(one), one).item() for one in (collator([example]) for example in examples)]
+    batch = tensors(collator(examples))
+    losses = [window_loss(reader(one), one).item() for one in (tensors(collator([example])) for example in examples)]
     assert 0 < sum(loss == 0 for loss in losses) < 20
     assert window_loss(reader(batch), batch).item() == pytest.approx(np.mean(losses), rel=1e-9)
 
@@ -119,7 +121,7 @@ def test_loss_needs_the_scores():
 
 def test_gradients_of_the_whole_reader():
     reader, collator = build(3)
-    batch = collator(QUESTIONS)
+    batch = tensors(collator(QUESTIONS))
     assert window_loss(reader(batch), batch) > 0
 
     assert gradients_are_right(reader, batch, window_loss)

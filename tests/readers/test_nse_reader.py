@@ -7,9 +7,11 @@ import pytest
 import torch
 
 from gareader.core.errors import ConfigError
-from gareader.readers.nse_reader import NSEConfig, NSEReader
+from gareader.nn.tensors import tensors
+from gareader.readers.nse_reader import NSEReader
 from gareader.readers.output import mass_loss
 from gareader.readers.reader import Basis
+from gareader.readers.settings import NSEConfig
 from readers import questions
 from readers.questions import (
     QUESTIONS,
@@ -72,7 +74,7 @@ def transcribed(reader, question):
 @pytest.mark.parametrize("name", CONFIGS)
 def test_equals_the_paper(name):
     reader, collator = build(CONFIGS[name])
-    output = reader(collator(QUESTIONS), attention=True)
+    output = reader(tensors(collator(QUESTIONS)), attention=True)
     for b, question in enumerate(QUESTIONS):
         assert_points(output, b, transcribed(reader, question))
     assert output.hop_attention == ()
@@ -82,7 +84,7 @@ def test_one_step_needs_no_writing():
     """r_1, s^q_1 and l^d_1 are all there is: both controls are the same reader."""
     adaptive, collator = build(CONFIGS["one step"])
     gating, _ = build(replace(CONFIGS["one step"], control="gating"))
-    batch = collator(QUESTIONS)
+    batch = tensors(collator(QUESTIONS))
     assert adaptive.state_dict().keys() == gating.state_dict().keys()
     assert not any(name.startswith(("write", "compose", "halt")) for name in adaptive.state_dict())
     assert torch.equal(adaptive(batch).log_probabilities, gating(batch).log_probabilities)
@@ -91,7 +93,7 @@ def test_one_step_needs_no_writing():
 @pytest.mark.parametrize("name", CONFIGS)
 def test_gradients_of_the_whole_reader(name):
     reader, collator = build(replace(CONFIGS[name], hidden=2))
-    batch = collator(QUESTIONS)
+    batch = tensors(collator(QUESTIONS))
     assert gradients_are_right(reader, batch, mass_loss)
 
 
@@ -99,7 +101,7 @@ def test_gradients_of_the_whole_reader(name):
 def test_dropout_falls_on_every_token(name):
     """With all tokens of both texts dropped, no word has a say; nothing is dropped in the steps."""
     reader, collator = build(replace(CONFIGS[name], dropout=0.9999))
-    assert_tokens_are_dropped(reader, collator(QUESTIONS), mass_loss)
+    assert_tokens_are_dropped(reader, tensors(collator(QUESTIONS)), mass_loss)
 
 
 def test_first_weights():

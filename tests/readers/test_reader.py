@@ -4,10 +4,9 @@ import pytest
 import torch
 
 from gareader.core.config import Settings
-from gareader.readers import READERS
-from gareader.readers.aoa_reader import AoAConfig
-from gareader.readers.nse_reader import NSEConfig
 from gareader.readers.reader import Basis, Kind
+from gareader.readers.registry import READERS
+from gareader.readers.settings import AoAConfig, NSEConfig
 
 BASIS = Basis(torch.zeros(1, 4))
 

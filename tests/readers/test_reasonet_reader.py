@@ -8,9 +8,11 @@ import torch
 
 import reference
 from gareader.core.errors import ConfigError
+from gareader.nn.tensors import tensors
 from gareader.readers.output import mass_loss
 from gareader.readers.reader import Basis
-from gareader.readers.reasonet_reader import ReasoNetConfig, ReasoNetReader
+from gareader.readers.reasonet_reader import ReasoNetReader
+from gareader.readers.settings import ReasoNetConfig
 from readers.questions import (
     QUESTIONS,
     assert_points,
@@ -59,7 +61,7 @@ def episodes(reader, question):
 @pytest.mark.parametrize("steps", [2, 3, 5])
 def test_equals_the_paper(steps):
     reader, collator = build(ReasoNetReader, ReasoNetConfig(**SMALL, steps=steps))
-    batch = collator(QUESTIONS)
+    batch = tensors(collator(QUESTIONS))
     output, together = reader(batch, attention=True), reader.episodes(batch)
     assert output.hop_attention == ()
     for b, question in enumerate(QUESTIONS):
@@ -71,19 +73,19 @@ def test_equals_the_paper(steps):
 
 def test_gradients():
     reader, collator = build(ReasoNetReader, ReasoNetConfig(hidden=2, projection=3, dropout=0.0), spread=0.5)
-    assert gradients_are_right(reader, collator(QUESTIONS), mass_loss)
+    assert gradients_are_right(reader, tensors(collator(QUESTIONS)), mass_loss)
 
 
 def test_dropout_falls_on_every_token():
     """With all tokens of both texts dropped, no word has a say."""
     reader, collator = build(ReasoNetReader, ReasoNetConfig(**{**SMALL, "dropout": 0.9999}))
-    assert_tokens_are_dropped(reader, collator(QUESTIONS), mass_loss)
+    assert_tokens_are_dropped(reader, tensors(collator(QUESTIONS)), mass_loss)
 
 
 def test_the_contrastive_reward_has_the_same_gradient():
     """Σ π ∇log π (r/b − 1) over all episodes, with b = Σ π r, against the likelihood of the mixture."""
     reader, collator = build(ReasoNetReader, ReasoNetConfig(**SMALL))
-    batch = collator(QUESTIONS)
+    batch = tensors(collator(QUESTIONS))
     weights = [weight for weight in reader.parameters() if weight.requires_grad]
     likelihood = torch.autograd.grad(mass_loss(reader(batch), batch), weights)
 
@@ -101,7 +103,7 @@ def test_certain_gates_do_no_harm():
     """A gate of ±200 stops at once or never; both leave the loss and its gradients finite in single precision."""
     reader, collator = build(ReasoNetReader, ReasoNetConfig(**SMALL))
     reader.float()
-    batch = collator(QUESTIONS)
+    batch = tensors(collator(QUESTIONS))
     torch.nn.init.zeros_(reader.gate.weight)
     for bias, step in ((200.0, 0), (-200.0, 4)):
         torch.nn.init.constant_(reader.gate.bias, bias)

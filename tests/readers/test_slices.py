@@ -10,6 +10,7 @@ import torch
 
 import synthetic
 from gareader.core.distributed import joined
+from gareader.nn.tensors import tensors
 from gareader.training.engine import Engine
 from gareader.training.settings import TrainConfig
 from places import PROJECT
@@ -26,7 +27,7 @@ def gradients(kind, config, group=None, examples=EXAMPLES, **train):
     """Of the examples, in double precision, and what was measured."""
     reader = build(kind, config).train()
     engine = Engine(kind, reader, TrainConfig(**train), *([group] if group else []))
-    slices = [COLLATE([examples[i] for i in part]) for part in engine.slices(np.arange(len(examples)))]
+    slices = [tensors(COLLATE([examples[i] for i in part])) for part in engine.slices(np.arange(len(examples)))]
     measured = engine.gradients(slices, len(examples), 0)
     return {name: weight.grad for name, weight in reader.named_parameters() if weight.grad is not None}, measured
 

@@ -5,9 +5,11 @@ import pytest
 import torch
 
 from gareader.core.errors import ConfigError
+from gareader.nn.tensors import tensors
 from gareader.readers.output import answer_loss
 from gareader.readers.reader import Basis
-from gareader.readers.stanford_reader import StanfordConfig, StanfordReader
+from gareader.readers.settings import StanfordConfig
+from gareader.readers.stanford_reader import StanfordReader
 from readers.answering import answer, build
 from readers.questions import QUESTIONS, arrays, assert_answers, gradients_are_right, vectors, wrapped
 from reference import bigru, gru_parameters, softmax, whole_query
@@ -27,7 +29,7 @@ def read(reader, document, query, candidates):
 @every_cell
 def test_equals_the_paper(cell):
     reader, collator = build("stanford", cell=cell)
-    output = reader(collator(QUESTIONS), attention=True)
+    output = reader(tensors(collator(QUESTIONS)), attention=True)
     assert output.hop_attention == ()
     for b, question in enumerate(QUESTIONS):
         probabilities, alpha = read(reader, question.document, question.query, question.candidates)
@@ -40,18 +42,18 @@ def test_equals_the_paper(cell):
 @every_cell
 def test_gradients_of_the_whole_reader(cell):
     reader, collator = build("stanford", hidden=2, cell=cell)
-    assert gradients_are_right(reader, collator(QUESTIONS), answer_loss)
+    assert gradients_are_right(reader, tensors(collator(QUESTIONS)), answer_loss)
 
 
 def test_attention_comes_on_request_only():
     reader, collator = build("stanford")
-    assert reader(collator(QUESTIONS)).document_attention is None
+    assert reader(tensors(collator(QUESTIONS))).document_attention is None
 
 
 def test_dropout_falls_on_the_input():
     """With all of the embedding dropped but what the biases say, all document states hang on their place alone."""
     reader, collator = build("stanford", dropout=0.9999)
-    batch = collator(QUESTIONS)
+    batch = tensors(collator(QUESTIONS))
     with torch.random.fork_rng():
         torch.manual_seed(0)
         dropped = reader.train()(batch, attention=True)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from gareader.readers import READERS
+from gareader.readers.registry import READERS
 from readers import pairs
 
 CHANGES: dict[str, dict[str, Any]] = {

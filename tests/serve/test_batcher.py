@@ -8,7 +8,7 @@ import pytest
 
 import synthetic
 from gareader.data.examples import Prediction
-from gareader.readers.gated_attention_reader import GatedAttentionConfig
+from gareader.readers.settings import GatedAttentionConfig
 from gareader.serve.batcher import Batcher, OverloadedError
 from gareader.trained.predictor import untrained
 

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from gareader.readers.gated_attention_reader import GatedAttentionConfig
+from gareader.readers.settings import GatedAttentionConfig
 from gareader.serve.messages import Limits, answer_of, sentence
 from gareader.serve.service import HEADERS, create_app
 from gareader.trained.predictor import untrained

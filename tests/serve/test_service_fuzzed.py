@@ -10,7 +10,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from gareader.readers.gated_attention_reader import GatedAttentionConfig
+from gareader.readers.settings import GatedAttentionConfig
 from gareader.serve.service import create_app
 from gareader.trained.predictor import untrained
 

@@ -7,6 +7,7 @@ import shutil
 from importlib import metadata
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
@@ -14,11 +15,12 @@ from safetensors.torch import load_file, save_file
 import synthetic
 from gareader.core.errors import GareaderError, ModelError
 from gareader.core.whole import recover_folder
+from gareader.data.batching import SPECIAL_WORDS, Collator
 from gareader.data.examples import PLACEHOLDER, Example
 from gareader.data.vocabulary import Alphabet, Vocabulary
-from gareader.nn.batching import SPECIAL_WORDS, Collator
-from gareader.readers.attentive_reader import AttentiveConfig
+from gareader.nn.tensors import tensors
 from gareader.readers.reader import Basis
+from gareader.readers.settings import AttentiveConfig
 from gareader.trained import model
 from gareader.trained.folder import ALPHABET, SETTINGS, VOCABULARY, WEIGHTS, digest, read_settings
 from gareader.trained.folder import WORDS as TABLE
@@ -65,7 +67,7 @@ def test_a_reader_whose_settings_had_other_names(tmp_path):
 
 def output(found):
     with torch.no_grad():
-        batch = found.collator([*synthetic.corpus(3, seed=0), UNKNOWN])
+        batch = tensors(found.collator([*synthetic.corpus(3, seed=0), UNKNOWN]))
         return found.reader.eval()(batch).log_probabilities
 
 
@@ -101,7 +103,7 @@ def test_the_collator_comes_back_as_it_was(folder):
     types, again = one([UNKNOWN]).types, other([UNKNOWN]).types
     assert types.unknown.shape == (2, 8)  # Zoë and the yak; HAS is known by its lower-case form
     for name in ("known", "unknown", "characters", "character_mask"):
-        assert getattr(types, name).equal(getattr(again, name))
+        np.testing.assert_array_equal(getattr(types, name), getattr(again, name))
 
 
 def test_the_folder_is_all_it_needs_and_everyone_may_read_it(folder, tmp_path):

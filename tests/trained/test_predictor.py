@@ -7,7 +7,7 @@ import pytest
 
 from gareader.core.errors import QuestionError
 from gareader.data.examples import PLACEHOLDER, Example
-from gareader.readers.gated_attention_reader import GatedAttentionConfig
+from gareader.readers.settings import GatedAttentionConfig
 from gareader.trained.predictor import untrained
 
 EXAMPLE = Example(

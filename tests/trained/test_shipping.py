@@ -8,15 +8,17 @@ import torch
 
 import synthetic
 from gareader.core.errors import ModelError
+from gareader.data.batching import SPECIAL_WORDS, Collator
 from gareader.data.examples import PLACEHOLDER, Example
 from gareader.data.vectors import word_table
 from gareader.data.vocabulary import Alphabet
-from gareader.nn.batching import SPECIAL_WORDS, Collator
-from gareader.readers import READERS
-from gareader.readers.gated_attention_reader import GatedAttentionConfig, GatedAttentionReader
+from gareader.nn.tensors import tensors
+from gareader.readers.gated_attention_reader import GatedAttentionReader
 from gareader.readers.reader import Basis
+from gareader.readers.registry import READERS
+from gareader.readers.settings import GatedAttentionConfig
 from gareader.trained.folder import VOCABULARY, WEIGHTS
-from gareader.trained.model import Model, load, save
+from gareader.trained.model import Model, OnTorch, load, save
 from gareader.trained.predictor import Predictor
 from gareader.trained.shipping import slim, without_folders
 
@@ -51,7 +53,7 @@ def trained(vectors, **settings):
 
 
 def answers(model, examples=CORPUS):
-    predictor = Predictor(model.reader, model.collator, model.temperature)
+    predictor = Predictor(OnTorch(model.reader), model.collator, model.temperature)
     return torch.tensor([prediction.log_probabilities for prediction in predictor.answer_many(examples)])
 
 
@@ -77,7 +79,7 @@ def test_words_with_a_random_vector_go_for_they_come_back_from_their_spelling(ve
     made = slim(trained(vectors))
     vocabulary = set(made.collator.vocabulary)
     assert vocabulary == {*synthetic.THINGS, "Ann", "Ben", "has", "the"}
-    before, after = trained(vectors).collator([CORPUS[0]]).types, made.collator([CORPUS[0]]).types
+    before, after = tensors(trained(vectors).collator([CORPUS[0]])).types, tensors(made.collator([CORPUS[0]])).types
     assert len(after.unknown) > len(before.unknown) == 0
     save(made, tmp_path / "packed", packed=True)
     assert (tmp_path / "packed" / VOCABULARY).read_text().split("\n")[:-1] == list(made.collator.vocabulary)

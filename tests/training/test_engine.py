@@ -8,6 +8,7 @@ import synthetic
 from gareader.core.distributed import ALONE
 from gareader.core.errors import ConfigError, TrainingError
 from gareader.nn import gru_kernel
+from gareader.nn.tensors import tensors
 from gareader.training.engine import Engine, training_device
 from gareader.training.settings import TrainConfig
 from readers.test_contract import COLLATE, build, every_variant
@@ -23,7 +24,7 @@ def gradients(kind, config, dtype=torch.float32, **train):
     """Of the examples, and what was measured."""
     reader = build(kind, config, dtype=dtype).train()
     engine = Engine(kind, reader, TrainConfig(**train))
-    measured = engine.gradients([COLLATE(EXAMPLES)], len(EXAMPLES), 0)
+    measured = engine.gradients([tensors(COLLATE(EXAMPLES))], len(EXAMPLES), 0)
     return {name: weight.grad for name, weight in reader.named_parameters() if weight.grad is not None}, measured
 
 
@@ -64,7 +65,7 @@ def test_slices_for_which_nothing_is_left_are_left_out():
 
 
 def test_a_batch_moves_as_a_whole():
-    batch = COLLATE(EXAMPLES).to(torch.device("meta"))
+    batch = tensors(COLLATE(EXAMPLES), torch.device("meta"))
     assert all(tensor.is_meta for tensor in vars(batch.types).values())
     assert all(tensor.is_meta for name, tensor in vars(batch).items() if name != "types")
 

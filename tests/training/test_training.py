@@ -16,7 +16,7 @@ from gareader.core.distributed import ALONE, Group
 from gareader.core.errors import CheckpointError, ConfigError, TrainingError, VectorsError
 from gareader.data.examples import PLACEHOLDER, Example
 from gareader.data.store import PreparedCorpus, prepare
-from gareader.trained.model import load
+from gareader.trained.model import OnTorch, load
 from gareader.trained.predictor import Predictor
 from gareader.training.experiment import Experiment
 from gareader.training.run import BEST, LAST, METRICS, STATE, training_indices
@@ -79,7 +79,7 @@ def test_learns_and_stops_after_an_epoch_without_a_new_best(corpus, tmp_path):
     assert end.epoch < 9
     assert end.best_epoch == end.epoch - 2  # epochs count from 0, and `epoch` is already the next one
     loaded = load(tmp_path / "run" / BEST)
-    answers = Predictor(loaded.reader, loaded.collator).answer_many(synthetic.corpus(60, seed=2))
+    answers = Predictor(OnTorch(loaded.reader), loaded.collator).answer_many(synthetic.corpus(60, seed=2))
     assert sum(a.correct is True for a in answers) / 60 == end.best_accuracy
     assert loaded.notes["validation"]["accuracy"] == end.best_accuracy
 
@@ -144,7 +144,7 @@ def test_the_model_of_the_last_update_is_kept_beside_the_best(corpus, tmp_path, 
     weights = last.reader.state_dict()
     for name, value in (run.moving_average or run.weights).items():
         assert torch.equal(weights[name], value)
-    answers = Predictor(last.reader, last.collator).answer_many(synthetic.corpus(60, seed=2))
+    answers = Predictor(OnTorch(last.reader), last.collator).answer_many(synthetic.corpus(60, seed=2))
     assert sum(answer.correct is True for answer in answers) / 60 == last.notes["validation"]["accuracy"]
     assert last.notes["trained"] == asdict(end)
     assert load(tmp_path / "run" / BEST).notes["trained"]["step"] == end.best_step

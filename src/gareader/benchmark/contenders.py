@@ -6,12 +6,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from gareader.nn.batching import Batch, Types
 from gareader.nn.gated_attention import GatedAttention
 from gareader.nn.gru import BiGRU
-from gareader.readers.gated_attention_reader import GatedAttentionConfig, GatedAttentionReader
+from gareader.nn.tensors import Batch, Types
+from gareader.readers.gated_attention_reader import GatedAttentionReader
 from gareader.readers.output import answer_loss
 from gareader.readers.reader import Basis
+from gareader.readers.settings import GatedAttentionConfig
 
 NATIVE, PYTORCH, NN_GRU = "gareader native", "gareader PyTorch", "torch.nn.GRU"
 

@@ -90,7 +90,7 @@ def main() -> None:
 def import_modules(modules: Iterable[str]) -> None:
     """Add the readers of these modules; call it after quick checks, because it imports torch."""
     for module in modules:
-        from gareader.readers import import_readers
+        from gareader.readers.registry import import_readers
 
         import_readers(module)
 

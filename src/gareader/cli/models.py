@@ -133,12 +133,12 @@ def pack(
             pass
     examples = read_with_answers(measure)
     import_modules(modules)
-    from gareader.trained.model import load, save  # it imports torch
+    from gareader.trained.model import OnTorch, load, save  # it imports torch
     from gareader.trained.predictor import Predictor
     from gareader.trained.shipping import slim, write_words
 
     packed = slim(load(source), vectors, words)
-    predictions = answer(Predictor(packed.reader, packed.collator, packed.temperature), examples, measure)
+    predictions = answer(Predictor(OnTorch(packed.reader), packed.collator, packed.temperature), examples, measure)
     if calibrate:
         factor = temperature_for(predictions, measure)
         predictions = [prediction.tempered(factor) for prediction in predictions]

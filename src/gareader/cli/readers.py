@@ -45,7 +45,7 @@ def readers(name: str | None = None, *, modules: Modules = (), as_json: Json = F
         else:
             Console().print(overview(records))
         return
-    from gareader.readers import kind_of  # it imports torch
+    from gareader.readers.registry import kind_of  # it imports torch
 
     kind = kind_of(name)
     docstring, settings = docstring_of(kind.config), settings_of(kind.config)
@@ -73,7 +73,7 @@ def outside_docstrings(modules: tuple[str, ...]) -> dict[str, str]:
         for point in entry_points(group="gareader.readers")
     }
     if modules:
-        from gareader.readers import READERS, kind_of, reader_names  # it imports torch
+        from gareader.readers.registry import READERS, kind_of, reader_names  # it imports torch
 
         names = [name for name in reader_names() if name not in READERS and name not in docstrings]
         docstrings |= {name: docstring_of(kind_of(name).config) for name in names}

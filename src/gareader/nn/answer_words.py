@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gareader.nn.batching import Batch
 from gareader.nn.masked import masked_logsumexp, masked_mean
+from gareader.nn.tensors import Batch
 
 
 class AnswerWords(nn.Module):

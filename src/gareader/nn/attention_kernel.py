@@ -1,20 +1,13 @@
 """The native gated attention as an autograd function."""
 
-import ctypes
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from gareader.kernels.library import GateShape, loaded_library
 from gareader.nn import native
-
-
-class _Shape(ctypes.Structure):
-    _fields_ = [
-        (name, ctypes.c_int64)
-        for name in ("batch", "tokens", "query_tokens", "width", "dropped", "threads", "instruction_set")
-    ]
 
 
 def gated_attention(
@@ -60,9 +53,9 @@ class _GatedAttention(torch.autograd.Function):
         draws = None if draws is None else draws.contiguous()
         batch, tokens, width = document.shape
         query_tokens = query.shape[1]
-        shape = _Shape(batch, tokens, query_tokens, width, dropped, torch.get_num_threads(), instruction_set)
+        shape = GateShape(batch, tokens, query_tokens, width, dropped, torch.get_num_threads(), instruction_set)
         out = torch.empty_like(document)
-        alpha = document.new_empty(batch, tokens, native.loaded_library().gate_columns(query_tokens))
+        alpha = document.new_empty(batch, tokens, loaded_library().gate_columns(query_tokens))
         native.call("gate_forward", shape, document, query, query_mask, draws, alpha, out)
         ctx.save_for_backward(document, query, query_mask, draws, alpha)
         ctx.shape = shape

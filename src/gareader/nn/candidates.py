@@ -6,9 +6,9 @@ B examples, D document tokens, C candidates, S sentences, W words of a candidate
 import torch
 from torch import Tensor
 
-from gareader.nn.batching import Batch
 from gareader.nn.masked import equal_shares
 from gareader.nn.sentences import sentence_numbers
+from gareader.nn.tensors import Batch
 
 
 def candidate_vectors(batch: Batch, tokens: Tensor) -> Tensor:

@@ -4,12 +4,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gareader.nn.batching import Types
-from gareader.nn.gru import BiGRU, CellName
+from gareader.kernels.layers import CellName
+from gareader.nn.gru import BiGRU
 from gareader.nn.sequences import final_states
-
-TABLE = "embed.words"
-"""The name of the word table L among a reader's weights; every reader calls its TokenEmbedding `embed`."""
+from gareader.nn.tensors import Types
 
 
 class CharacterEmbedding(nn.Module):

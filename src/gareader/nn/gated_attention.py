@@ -1,11 +1,11 @@
 """The gated-attention module: every document token attends to the query and is gated by the result."""
 
 from collections.abc import Callable
-from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
+from gareader.kernels.layers import Gate, QueryAttention
 from gareader.nn import attention_kernel, native
 from gareader.nn.dropout import Dropout
 from gareader.nn.sequences import final_states
@@ -23,15 +23,11 @@ def whole_query(document: Tensor, query: Tensor, query_mask: Tensor) -> tuple[Te
     return final_states(query, query_mask).unsqueeze(1).expand_as(document), None
 
 
-QueryAttention = Literal["token", "whole", "none"]
-
 QUERY_ATTENTIONS: dict[QueryAttention, Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor | None]] | None] = {
     "token": token_attention,
     "whole": whole_query,
     "none": None,
 }
-
-Gate = Literal["multiply", "add", "concatenate"]
 
 GATES: dict[Gate, Callable[[Tensor, Tensor], Tensor]] = {
     "multiply": lambda d, q: d * q,

@@ -1,15 +1,14 @@
 """The bidirectional GRU with both definitions of the cell, in PyTorch; `gru_kernel` is the fast implementation."""
 
 from collections.abc import Callable
-from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
+from gareader.kernels.layers import CellName
 from gareader.nn import gru_kernel, native
 
 Cell = Callable[[Tensor, Tensor, Tensor], Tensor]
-CellName = Literal["paper", "cudnn"]
 
 
 def paper_cell(x: Tensor, h: Tensor, u: Tensor) -> Tensor:

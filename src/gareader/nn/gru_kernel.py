@@ -7,16 +7,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from gareader.kernels.library import CELLS, GruShape, loaded_library
 from gareader.nn import native
-
-CODES = {"paper": 0, "cudnn": 1}
-
-
-class _Shape(ctypes.Structure):
-    _fields_ = [
-        (name, ctypes.c_int64)
-        for name in ("cell", "batch", "steps", "inputs", "hidden", "rows", "threads", "instruction_set")
-    ]
 
 
 def bigru(
@@ -42,7 +34,7 @@ def bigru(
     )
     keep = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (values, *weights))
     out: Tensor = _BiGRU.apply(  # type: ignore[no-untyped-call]
-        values, words, mask, *weights, CODES[cell], instruction_set, keep
+        values, words, mask, *weights, CELLS[cell], instruction_set, keep
     )
     return out
 
@@ -66,9 +58,9 @@ class _BiGRU(torch.autograd.Function):
         batch, steps = mask.shape
         hidden, inputs = recurrent_weight.shape[1], values.shape[-1]
         rows, threads = values.numel() // max(1, inputs), torch.get_num_threads()
-        shape = _Shape(cell, batch, steps, inputs, hidden, rows, threads, instruction_set)
+        shape = GruShape(cell, batch, steps, inputs, hidden, rows, threads, instruction_set)
         out = values.new_empty(batch, steps, 2 * hidden)
-        gates = values.new_empty(native.loaded_library().gru_gates_size(ctypes.byref(shape))) if keep else None
+        gates = values.new_empty(loaded_library().gru_gates_size(ctypes.byref(shape))) if keep else None
         native.call("gru_forward", shape, values, words, mask, *weights, out, gates)
         ctx.save_for_backward(values, words, mask, *weights[:2], out)
         ctx.shape, ctx.gates = shape, gates

@@ -4,8 +4,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from gareader.nn.batching import Types
 from gareader.nn.embedding import TokenEmbedding
+from gareader.nn.tensors import Types
 
 
 class ScaledEmbedding(TokenEmbedding):

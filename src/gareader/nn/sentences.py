@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from gareader.nn.batching import Batch
+from gareader.nn.tensors import Batch
 
 
 def sentence_numbers(batch: Batch) -> Tensor:

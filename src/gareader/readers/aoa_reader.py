@@ -15,36 +15,20 @@ reset gate acts before the product, are initially orthogonal: the paper does not
 every token.
 """
 
-from dataclasses import dataclass
-
 import torch
 from torch import nn
 from torch.nn import functional
 
-from gareader.core.config import Count, Positive, Settings, Share
-from gareader.nn.batching import Batch
 from gareader.nn.dropout import Dropout
 from gareader.nn.gru import BiGRU
 from gareader.nn.initial_weights import orthogonal_
 from gareader.nn.masked import masked_logsumexp
 from gareader.nn.pointer_sum import pointer_sum
 from gareader.nn.scaled_embedding import ScaledEmbedding
+from gareader.nn.tensors import Batch
 from gareader.readers.output import PointerOutput
 from gareader.readers.reader import Basis
-
-
-@dataclass(frozen=True)
-class AoAConfig(Settings):
-    """Settings of an Attention-over-Attention Reader; the defaults are the paper's for CBT's named entities."""
-
-    hidden: Count = 384
-    """H, GRU units per direction."""
-    dropout: Share = 0.1
-    """Dropout rate of the token embeddings."""
-    word_scale: Positive = 0.029
-    """Factor of the initial word vectors: random ones have variance 1, the paper's are uniform within ±0.05."""
-    update_words: bool = True
-    """Whether training changes the word vectors."""
+from gareader.readers.settings import AoAConfig
 
 
 class AoAReader(nn.Module):

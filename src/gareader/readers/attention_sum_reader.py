@@ -15,35 +15,19 @@ not finite stops the training; the authors' program removes it. Batches of simil
 not of 10. Two variants of the authors' program are missing: the query around the document, and the weighted attention.
 """
 
-from dataclasses import dataclass
-
 import torch
 from torch import nn
 
-from gareader.core.config import Count, Positive, Settings, Share
-from gareader.nn.batching import Batch
 from gareader.nn.dropout import Dropout
 from gareader.nn.gru import BiGRU
 from gareader.nn.initial_weights import orthogonal_
 from gareader.nn.pointer_sum import pointer_mass, pointer_sum
 from gareader.nn.scaled_embedding import ScaledEmbedding
 from gareader.nn.sequences import final_states
+from gareader.nn.tensors import Batch
 from gareader.readers.output import PointerOutput
 from gareader.readers.reader import Basis
-
-
-@dataclass(frozen=True)
-class AttentionSumConfig(Settings):
-    """Settings of an Attention Sum Reader; the defaults are the authors' for the Children's Book Test."""
-
-    hidden: Count = 128
-    """H, GRU units per direction."""
-    dropout: Share = 0.0
-    """Dropout rate of the word vectors."""
-    word_scale: Positive = 0.058
-    """Factor of the initial word vectors: random ones have variance 1, the paper's are uniform within ±0.1."""
-    update_words: bool = True
-    """Whether training changes the word vectors."""
+from gareader.readers.settings import AttentionSumConfig
 
 
 class AttentionSumReader(nn.Module):

@@ -23,36 +23,19 @@ Departures, and choices that the paper leaves open:
 - The query stands between its marks @begin and @end.
 """
 
-from dataclasses import dataclass
-from typing import Annotated
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gareader.core.config import Bounds, Count, Settings, Share
-from gareader.nn.batching import Batch
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
 from gareader.nn.lstm import BiLSTM
 from gareader.nn.masked import masked_softmax
 from gareader.nn.pointer_sum import pointer_sum
+from gareader.nn.tensors import Batch
 from gareader.readers.output import ReaderOutput
 from gareader.readers.reader import Basis
-
-
-@dataclass(frozen=True)
-class BiDAFConfig(Settings):
-    """Settings of a BiDAF reader; the defaults are the paper's for cloze questions."""
-
-    window: Annotated[int, Bounds(least=1, odd=True, reason="so that there is a middle")] = 19
-    """W, words of a window."""
-    hidden: Count = 100
-    """H, LSTM units per direction."""
-    dropout: Share = 0.2
-    """Dropout rate of the inputs of the character CNN, of each LSTM and of the last layer."""
-    update_words: bool = False
-    """Whether training changes the word vectors."""
+from gareader.readers.settings import BiDAFConfig
 
 
 class BiDAFReader(nn.Module):

@@ -22,7 +22,6 @@ Departures, and choices that the paper leaves open:
 There is no attention.
 """
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -30,36 +29,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gareader.core.config import Count, Positive, Settings, Share
 from gareader.nn.answer_words import AnswerWords
-from gareader.nn.batching import Batch
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
 from gareader.nn.initial_weights import normal
 from gareader.nn.lstm_loop import LSTMLoop
+from gareader.nn.tensors import Batch
 from gareader.readers.output import ReaderOutput
 from gareader.readers.reader import Basis
-
-
-@dataclass(frozen=True)
-class DeepLSTMConfig(Settings):
-    """Settings of a Deep LSTM Reader; the defaults are sizes and dropout of a program that is known to work on CNN.
-
-    That program reads the query first, and its initial weights have deviation 0.01.
-    """
-
-    hidden: Count = 256
-    """H, units of each layer."""
-    layers: Count = 2
-    """K, layers of the LSTM."""
-    query_first: bool = False
-    """Whether the query comes before the document."""
-    dropout: Share = 0.1
-    """Dropout rate of each layer's output."""
-    init_std: Positive = 0.1
-    """Standard deviation of the initial weights, which are normal."""
-    update_words: bool = True
-    """Whether training changes the word vectors."""
+from gareader.readers.settings import DeepLSTMConfig
 
 
 class DeepLSTMReader(nn.Module):

@@ -26,14 +26,10 @@ Departures, and differences from the authors' program:
 - Documents with 99 entities or more are kept.
 """
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gareader.core.config import Count, Positive, Settings, Share
-from gareader.nn.batching import Batch
 from gareader.nn.candidates import candidate_vectors, mentions, on_mentions
 from gareader.nn.dropout import Dropout
 from gareader.nn.lstm import BiLSTM
@@ -42,22 +38,10 @@ from gareader.nn.projection import Projection
 from gareader.nn.scaled_embedding import ScaledEmbedding
 from gareader.nn.sentences import between_marks
 from gareader.nn.sequences import at_position, final_states
+from gareader.nn.tensors import Batch
 from gareader.readers.output import ReaderOutput
 from gareader.readers.reader import Basis
-
-
-@dataclass(frozen=True)
-class DERConfig(Settings):
-    """Settings of a DER Network; the defaults are the authors'."""
-
-    hidden: Count = 300
-    """H, LSTM units per direction, and the width of q and v_e."""
-    dropout: Share = 0.1
-    """Dropout rate of the word vectors."""
-    word_scale: Positive = 0.029
-    """Factor of the initial word vectors: random ones have variance 1, the paper's are uniform within ±0.05."""
-    update_words: bool = True
-    """Whether training changes the word vectors."""
+from gareader.readers.settings import DERConfig
 
 
 class DERReader(nn.Module):

@@ -26,14 +26,11 @@ Departures, and choices that the paper leaves open:
 
 from dataclasses import dataclass
 from math import log
-from typing import Annotated
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gareader.core.config import Bounds, Count, NonNegative, Positive, Settings, Share
-from gareader.nn.batching import Batch
 from gareader.nn.candidates import candidate_vectors
 from gareader.nn.dropout import Dropout
 from gareader.nn.gru import BiGRU
@@ -45,35 +42,13 @@ from gareader.nn.projection import Projection
 from gareader.nn.scaled_embedding import ScaledEmbedding
 from gareader.nn.sentences import neighbours, sentence_numbers
 from gareader.nn.sequences import at_position, final_states
+from gareader.nn.tensors import Batch
 from gareader.readers.output import PointerOutput, ReaderOutput, mass_loss
 from gareader.readers.reader import Basis
+from gareader.readers.settings import EpiReaderConfig
 
 BEYOND = 1e-6
 """Factor of the Extractor's probability for candidates that it does not select."""
-
-
-@dataclass(frozen=True)
-class EpiReaderConfig(Settings):
-    """Settings of an EpiReader; the defaults are the paper's for named entities of the Children's Book Test."""
-
-    hidden: Count = 128
-    """H, the Extractor's GRU units per direction."""
-    extracted: Annotated[int, Bounds(least=2)] = 5
-    """K, candidates that the Extractor selects for the Reasoner."""
-    filters: Count = 16
-    """F, filters of each convolution over three words."""
-    sentence_states: Count = 32
-    """N, units of the GRU over the sentences."""
-    margin: NonNegative = 0.04
-    """γ, the margin by which the answer's π should exceed the others'."""
-    reasoner_weight: NonNegative = 50.0
-    """λ, weight of the Reasoner's loss beside the Extractor's; 0 trains the Extractor alone."""
-    dropout: Share = 0.0
-    """Dropout rate of the word vectors."""
-    word_scale: Positive = 0.029
-    """Factor of the initial word vectors: random ones have variance 1, the paper's are uniform within ±0.05."""
-    update_words: bool = True
-    """Whether training changes the word vectors."""
 
 
 @dataclass(frozen=True, kw_only=True)

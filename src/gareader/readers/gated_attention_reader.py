@@ -7,63 +7,27 @@ B examples, D document tokens, Q query tokens, C candidates, E token embedding, 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gareader.core.config import Count, Settings, Share
-from gareader.nn.batching import Batch
 from gareader.nn.embedding import CharacterEmbedding, TokenEmbedding
-from gareader.nn.gated_attention import Gate, GatedAttention, QueryAttention
-from gareader.nn.gru import BiGRU, CellName
+from gareader.nn.gated_attention import GatedAttention
+from gareader.nn.gru import BiGRU
 from gareader.nn.pointer_sum import pointer_sum
 from gareader.nn.sequences import at_position, final_states
-from gareader.nn.token_features import FEATURES, ROWS, in_query
+from gareader.nn.tensors import Batch
+from gareader.readers.features import FEATURES, ROWS, in_query
 from gareader.readers.output import ReaderOutput
 from gareader.readers.reader import Basis
+from gareader.readers.settings import GatedAttentionConfig
 
 CLOZES: dict[str, Callable[[Tensor, Batch], Tensor]] = {
     "blank": lambda query_states, batch: at_position(query_states, batch.placeholder),
     "ends": lambda query_states, batch: final_states(query_states, batch.query_mask),
 }
 """The query vector q_ℓ from the query's last states, by the names that `reader.cloze` takes."""
-
-
-@dataclass(frozen=True)
-class GatedAttentionConfig(Settings):
-    """Settings of a Gated-Attention Reader; the defaults are the paper's best for the Children's Book Test."""
-
-    hops: Count = 3
-    """K, the number of layers; 1 has no gated attention and is the AS Reader, up to the query's vector (`cloze`)."""
-    hidden: Count = 128
-    """H, GRU units per direction."""
-    dropout: Share = 0.4
-    """Dropout rate of the gated-attention output."""
-    gate: Gate = "multiply"
-    """How the query gates a document token."""
-    query_attention: QueryAttention = "token"
-    """What gates: each token's attention to the query (token), one query vector (whole), or nothing (none)."""
-    cloze: Literal["blank", "ends"] = "blank"
-    """The position of the query's last states: the blank, or both ends as in the earlier reader GA-- (ends)."""
-    cell: CellName = "paper"
-    """The GRU's equations: the paper's, with the reset gate before the product, or cudnn's, with it after."""
-    characters: bool = True
-    """Whether a character model C(w) stands beside the word vector L(w)."""
-    feature: bool = True
-    """Whether the last layer has a feature for document words that are in the query (qe-comm)."""
-    before_feature: bool = False
-    """Whether the last layer has a feature for document words that the query has before the blank."""
-    after_feature: bool = False
-    """Whether the last layer has a feature for document words that the query has after the blank."""
-    candidate_feature: bool = False
-    """Whether the last layer has a feature for document words that belong to a candidate."""
-    mentions_feature: bool = False
-    """Whether the last layer has a feature for the number of mentions of the word's candidate, as a logarithm."""
-    update_words: bool = False
-    """Whether training changes the word vectors L(w)."""
 
 
 class GatedAttentionReader(nn.Module):
@@ -113,8 +77,12 @@ class GatedAttentionReader(nn.Module):
             if attention and alpha is not None:
                 hop_attention.append(alpha)
 
-        features = [] if self.feature is None else [functional.embedding(in_query(batch), self.feature)]  # (B, D, 2)
-        features += [functional.embedding(FEATURES[name](batch), table) for name, table in self.more_features.items()]
+        features = (
+            [] if self.feature is None else [functional.embedding(in_query(batch).long(), self.feature)]
+        )  # (B, D, 2)
+        features += [
+            functional.embedding(FEATURES[name](batch).long(), table) for name, table in self.more_features.items()
+        ]
         if features:
             inputs, words = torch.cat([inputs if words is None else inputs[words], *features], dim=-1), None
         states = self.document_grus[-1](inputs, batch.document_mask, words)  # (B, D, 2H)  D^(K)

@@ -22,39 +22,22 @@ Departures, and choices that the paper leaves open:
 `document_attention` is that of the last query token, @end.
 """
 
-from dataclasses import dataclass
 from functools import partial
 
 import torch
 from torch import Tensor, nn
 
-from gareader.core.config import Count, Positive, Settings, Share
 from gareader.nn.answer_words import AnswerWords
-from gareader.nn.batching import Batch
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
 from gareader.nn.initial_weights import normal
 from gareader.nn.lstm import BiLSTM
 from gareader.nn.masked import masked_softmax
 from gareader.nn.sequences import at_position, final_states
+from gareader.nn.tensors import Batch
 from gareader.readers.output import ReaderOutput
 from gareader.readers.reader import Basis
-
-
-@dataclass(frozen=True)
-class ImpatientConfig(Settings):
-    """Settings of an Impatient Reader; the defaults are those of the Attentive Reader."""
-
-    hidden: Count = 256
-    """H, LSTM units per direction."""
-    attention_hidden: Count = 100
-    """M, units of the attention layer m."""
-    dropout: Share = 0.2
-    """Dropout rate of the LSTM states."""
-    init_std: Positive = 0.1
-    """Standard deviation of the initial weights, which are normal."""
-    update_words: bool = True
-    """Whether training changes the word vectors."""
+from gareader.readers.settings import ImpatientConfig
 
 
 class ImpatientReader(nn.Module):

@@ -17,15 +17,10 @@ gate acts before the product. Initial word vectors are normal, with the deviatio
 between @begin and @end. A word outside the table has a random vector by its spelling.
 """
 
-from dataclasses import dataclass
-from typing import Annotated
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gareader.core.config import Bounds, Count, Positive, Settings, Share
-from gareader.nn.batching import Batch
 from gareader.nn.dropout import Dropout
 from gareader.nn.gru import BiGRU
 from gareader.nn.gru_step import GRUStep
@@ -34,26 +29,10 @@ from gareader.nn.masked import masked_softmax
 from gareader.nn.pointer_sum import pointer_mass, pointer_sum
 from gareader.nn.projection import Projection
 from gareader.nn.scaled_embedding import ScaledEmbedding
+from gareader.nn.tensors import Batch
 from gareader.readers.output import PointerOutput
 from gareader.readers.reader import Basis
-
-
-@dataclass(frozen=True)
-class IterativeConfig(Settings):
-    """Settings of an Iterative Alternating Attention Reader; the defaults are the paper's."""
-
-    glimpses: Annotated[int, Bounds(least=2, reason="for the first one knows nothing")] = 8
-    """T, glimpses: each attends to the query and then to the document."""
-    hidden: Count = 128
-    """H, GRU units per direction."""
-    inference_hidden: Count = 512
-    """S, units of the inference GRU, whose inputs are the glimpses."""
-    dropout: Share = 0.2
-    """Dropout rate of the token embeddings and of the inputs of attentions and gates."""
-    word_scale: Positive = 0.029
-    """Factor of the initial word vectors: random ones have variance 1; 0.029 is the deviation of uniform ±0.05."""
-    update_words: bool = True
-    """Whether training changes the word vectors."""
+from gareader.readers.settings import IterativeConfig
 
 
 class IterativeReader(nn.Module):

@@ -30,27 +30,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gareader.core.config import Count, Settings, Share
-from gareader.nn.batching import Batch
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
 from gareader.nn.lstm_loop import LSTMLoop, State
 from gareader.nn.masked import masked_log_softmax
 from gareader.nn.sequences import at_position
+from gareader.nn.tensors import Batch
 from gareader.readers.output import ReaderOutput
 from gareader.readers.reader import Basis
-
-
-@dataclass(frozen=True)
-class LSTMLanguageModelConfig(Settings):
-    """Settings of an LSTM language model; the paper's for the Children's Book Test, with vectors of width 512."""
-
-    hidden: Count = 512
-    """H, LSTM units."""
-    dropout: Share = 0.0
-    """Dropout rate of input and output of the LSTM."""
-    update_words: bool = True
-    """Whether training changes the word vectors."""
+from gareader.readers.settings import LSTMLanguageModelConfig
 
 
 @dataclass(frozen=True, kw_only=True)

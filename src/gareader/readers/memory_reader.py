@@ -17,43 +17,21 @@ of a batch. Initial vectors are normal; the paper does not give their size.
 """
 
 from dataclasses import dataclass
-from typing import Annotated
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gareader.core.config import Bounds, Count, Positive, Settings, Share
 from gareader.core.errors import ConfigError
-from gareader.nn.batching import Batch
 from gareader.nn.dropout import Dropout
 from gareader.nn.masked import masked_logsumexp, masked_softmax
 from gareader.nn.pointer_sum import pointer_sum
 from gareader.nn.scaled_embedding import ScaledEmbedding
 from gareader.nn.sequences import at_position
+from gareader.nn.tensors import Batch
 from gareader.readers.output import ReaderOutput
 from gareader.readers.reader import Basis
-
-
-@dataclass(frozen=True)
-class MemoryConfig(Settings):
-    """Settings of a memory network; the defaults are the paper's for the Children's Book Test."""
-
-    window: Annotated[int, Bounds(least=1, odd=True, reason="so that there is a middle")] = 5
-    """b, words of a window; the candidate or the blank is in the middle."""
-    hidden: Count = 300
-    """p, width of an embedding; if word vectors are narrower than b·p, a b-th of their width, rounded down."""
-    dropout: Share = 0.0
-    """Dropout rate of the word vectors."""
-    word_scale: Positive = 0.1
-    """Factor of the initial word vectors; random ones have variance 1."""
-    update_words: bool = True
-    """Whether training changes the word vectors, which are all weights of this reader."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.update_words:
-            raise ConfigError(f"update_words = {self.update_words} leaves this reader nothing to learn; use true")
+from gareader.readers.settings import MemoryConfig
 
 
 @dataclass(frozen=True, kw_only=True)

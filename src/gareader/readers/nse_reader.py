@@ -19,39 +19,21 @@ Departures, and choices that the paper leaves open:
 - The query stands between its marks @begin and @end.
 """
 
-from dataclasses import dataclass
-from typing import Literal
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gareader.core.config import Count, Settings, Share
-from gareader.nn.batching import Batch
+from gareader.data.arrays import TABLE
 from gareader.nn.dropout import Dropout
-from gareader.nn.embedding import TABLE, TokenEmbedding
+from gareader.nn.embedding import TokenEmbedding
 from gareader.nn.lstm import BiLSTM
 from gareader.nn.masked import masked_logsumexp, masked_softmax
 from gareader.nn.pointer_sum import pointer_mass, pointer_sum
 from gareader.nn.sequences import final_states
+from gareader.nn.tensors import Batch
 from gareader.readers.output import PointerOutput
 from gareader.readers.reader import Basis
-
-
-@dataclass(frozen=True)
-class NSEConfig(Settings):
-    """Settings of an NSE reader; the defaults are the paper's best for named entities of the Children's Book Test."""
-
-    steps: Count = 12
-    """T, steps of hypothesis testing."""
-    control: Literal["adaptive", "gating"] = "adaptive"
-    """What the written state controls: when to stop (adaptive), or how much of the query memory to keep (gating)."""
-    hidden: Count = 218
-    """H, LSTM units per direction; the width of a memory is k = 2H."""
-    dropout: Share = 0.2
-    """Dropout rate of the token embeddings."""
-    update_words: bool = True
-    """Whether training changes the word vectors."""
+from gareader.readers.settings import NSEConfig
 
 
 class NSEReader(nn.Module):

@@ -1,24 +1,14 @@
-"""ReaderOutput, which every reader returns for a batch, and the losses that readers share."""
+"""ReaderOutput of tensors, which every reader returns for a batch, and the losses that readers share."""
 
 from dataclasses import dataclass
 
 from torch import Tensor
 from torch.nn import functional
 
-from gareader.nn.batching import Batch
+from gareader.data import arrays
+from gareader.nn.tensors import Batch
 
-
-@dataclass(frozen=True)
-class ReaderOutput:
-    """Log-probabilities of the candidates and, on request, attention."""
-
-    log_probabilities: Tensor
-    """(B, C): log Pr(c|d,q); −inf for a candidate that is not in the document."""
-    hop_attention: tuple[Tensor, ...] = ()
-    """(B, D, Q) for each hop: the attention of each document token to the query tokens; in readers that say so, that of
-    each query token to the document tokens."""
-    document_attention: Tensor | None = None
-    """(B, D): the final attention s over the document."""
+ReaderOutput = arrays.ReaderOutput[Tensor]
 
 
 def answer_loss(output: ReaderOutput, batch: Batch) -> Tensor:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from gareader.core.config import Settings, declared
-from gareader.nn.batching import Batch
+from gareader.nn.tensors import Batch
 from gareader.readers.output import ReaderOutput, answer_loss
 
 

@@ -18,15 +18,10 @@ product. Entities' vectors are trained. The query stands between @begin and @end
 a random one, N(0, 1), by its spelling.
 """
 
-from dataclasses import dataclass
-from typing import Annotated
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from gareader.core.config import Bounds, Count, Positive, Settings, Share
-from gareader.nn.batching import Batch
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
 from gareader.nn.gru import BiGRU
@@ -36,29 +31,13 @@ from gareader.nn.masked import masked_logsumexp, masked_softmax
 from gareader.nn.pointer_sum import pointer_sum
 from gareader.nn.projection import Projection
 from gareader.nn.sequences import final_states
+from gareader.nn.tensors import Batch
 from gareader.readers.output import PointerOutput
 from gareader.readers.reader import Basis
+from gareader.readers.settings import ReasoNetConfig
 
 BOUND = 0.01
 """Initial weights, except recurrent ones, are uniform between −BOUND and BOUND."""
-
-
-@dataclass(frozen=True)
-class ReasoNetConfig(Settings):
-    """Settings of a ReasoNet; the defaults are the paper's for CNN."""
-
-    steps: Annotated[int, Bounds(least=2, reason="or there is nothing to decide")] = 5
-    """T, the largest number of steps."""
-    hidden: Count = 256
-    """H, GRU units per direction; the state is twice as wide."""
-    projection: Count = 384
-    """P, width of the projections whose cosine compares a state with a word."""
-    sharpness: Positive = 10.0
-    """γ, factor of the cosine."""
-    dropout: Share = 0.2
-    """Dropout rate of the token embeddings."""
-    update_words: bool = True
-    """Whether training changes the word vectors."""
 
 
 class ReasoNetReader(nn.Module):

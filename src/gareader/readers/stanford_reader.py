@@ -24,37 +24,19 @@ Departures from the paper and its published program, and choices that they leave
 The reader attends to the document with the query as one vector, so there is document attention but no hop attention.
 """
 
-from dataclasses import dataclass
-
 import torch
 from torch import nn
 
-from gareader.core.config import Count, Positive, Settings, Share
 from gareader.nn.answer_words import AnswerWords
-from gareader.nn.batching import Batch
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
-from gareader.nn.gru import BiGRU, CellName
+from gareader.nn.gru import BiGRU
 from gareader.nn.masked import masked_softmax
 from gareader.nn.sequences import final_states
+from gareader.nn.tensors import Batch
 from gareader.readers.output import ReaderOutput
 from gareader.readers.reader import Basis
-
-
-@dataclass(frozen=True)
-class StanfordConfig(Settings):
-    """Settings of a Stanford Attentive Reader; the defaults are the paper's for CNN."""
-
-    hidden: Count = 128
-    """H, GRU units per direction."""
-    dropout: Share = 0.2
-    """Dropout rate of the GRUs' input."""
-    init_bound: Positive = 0.01
-    """Bound of the initial weights of W_s, which are uniform; those of W_a have the same deviation."""
-    cell: CellName = "cudnn"
-    """The GRU's equations: with the reset gate after the product (cudnn) or before it (paper)."""
-    update_words: bool = True
-    """Whether training changes the word vectors."""
+from gareader.readers.settings import StanfordConfig
 
 
 class StanfordReader(nn.Module):

@@ -4,15 +4,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
-from safetensors.torch import load_file, save_file
-from torch import Tensor
+from numpy.typing import NDArray
+from safetensors.numpy import save_file
 
 from gareader.core.whole import whole_folder
+from gareader.data.arrays import TABLE
 from gareader.data.vocabulary import Alphabet, Vocabulary
-from gareader.nn.embedding import TABLE
 from gareader.trained.folder import ALPHABET, VOCABULARY, WORDS, digest
-from gareader.trained.packing import pack, unpack
+from gareader.trained.packing import PackedTable, mapped, pack, table_of
+
+Table = PackedTable | NDArray[Any]
+"""(words, width); its rows are in single precision."""
 
 _LOCK = Lock()
 
@@ -23,15 +27,14 @@ class Lexicon:
 
     vocabulary: Vocabulary
     alphabet: Alphabet
-    table: Tensor
-    """(words, width), in single precision."""
+    table: Table
 
     def write(self, folder: Path) -> None:
         """Write a folder for several models, with the table in 8 bits: reading it gives rounded numbers."""
         with whole_folder(folder) as new:
             self.vocabulary.write(new / VOCABULARY)
             self.alphabet.write(new / ALPHABET)
-            save_file(pack({TABLE: self.table}), new / WORDS)
+            save_file(pack({TABLE: self.table[:]}), new / WORDS)
 
     @classmethod
     def read(cls, folder: Path) -> "Lexicon":
@@ -40,17 +43,17 @@ class Lexicon:
         return cls(vocabulary, Alphabet.read(folder / ALPHABET), table)
 
 
-def words(vocabulary: Path, table: Path) -> tuple[Vocabulary, Tensor]:
-    """Read a vocabulary, and the table with a row for each of its words."""
-    return Vocabulary.read(vocabulary), unpack(load_file(table))[TABLE]
+def words(vocabulary: Path, table: Path) -> tuple[Vocabulary, Table]:
+    """Read a vocabulary, and map the table with a row for each of its words."""
+    return Vocabulary.read(vocabulary), table_of(mapped(table))
 
 
-def shared_words(vocabulary: Path, table: Path) -> tuple[Vocabulary, Tensor]:
-    """Read and unpack vocabulary and table once for all models of this process; nobody may change the table."""
+def shared_words(vocabulary: Path, table: Path) -> tuple[Vocabulary, Table]:
+    """Read the vocabulary and map the table once for all models of this process."""
     with _LOCK:
         return _kept(vocabulary.resolve(), table.resolve(), digest(vocabulary), digest(table))
 
 
 @lru_cache(maxsize=4)
-def _kept(vocabulary: Path, table: Path, *sums: str) -> tuple[Vocabulary, Tensor]:  # noqa: ARG001
+def _kept(vocabulary: Path, table: Path, *sums: str) -> tuple[Vocabulary, Table]:  # noqa: ARG001
     return words(vocabulary, table)

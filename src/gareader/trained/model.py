@@ -6,18 +6,20 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import torch
+from numpy.typing import NDArray
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.numpy import save_file
 from torch import nn
 
 from gareader.core.config import from_table, recorded
-from gareader.core.errors import ConfigError, ModelError, did_you_mean
+from gareader.core.errors import ModelError, did_you_mean
 from gareader.core.whole import whole_folder
-from gareader.data.anonymity import WAYS
-from gareader.data.vocabulary import Alphabet
-from gareader.nn.batching import Collator
-from gareader.nn.embedding import TABLE
-from gareader.readers import is_reader, kind_of, new_reader, reader_names
+from gareader.data.arrays import TABLE, Batch, ReaderOutput
+from gareader.data.batching import Arrays, Collator
+from gareader.nn.tensors import tensors
+from gareader.readers.registry import is_reader, kind_of, new_reader, reader_names
 from gareader.trained.folder import (
     ALPHABET,
     COMPLETE,
@@ -29,16 +31,11 @@ from gareader.trained.folder import (
     as_model_errors,
     check_replaceable,
     digest,
-    files_of,
-    read_settings,
-    temperature_of,
     write_settings,
 )
-from gareader.trained.lexicon import Lexicon, shared_words, words
-from gareader.trained.packing import pack, unpack
-
-WORD_SETTINGS = ("width", "seed", "pretrained", "characters", "anonymity", "marks", "unknown_scale")
-"""The settings of a collator, beside the words and letters themselves."""
+from gareader.trained.lexicon import Lexicon
+from gareader.trained.packing import pack
+from gareader.trained.stored import WORD_SETTINGS, read
 
 
 @dataclass(frozen=True)
@@ -73,13 +70,13 @@ def save(model: Model, folder: Path | str, *, packed: bool = False, words_of: Pa
 
 def _write(model: Model, folder: Path, packed: bool, words_of: Path | None) -> None:
     collator = model.collator
-    weights = {name: value.detach().contiguous() for name, value in model.reader.state_dict().items()}
+    weights = arrays(model.reader)
     tensors = pack(weights) if packed else weights
     shared = None if words_of is None else Lexicon.read(words_of)
     if shared is None:
         collator.vocabulary.write(folder / VOCABULARY)
         save_file({name: value for name, value in tensors.items() if name.startswith(TABLE)}, folder / WORDS)
-    elif shared.vocabulary != collator.vocabulary or not shared.table.equal(weights[TABLE]):
+    elif shared.vocabulary != collator.vocabulary or not np.array_equal(shared.table[:], weights[TABLE]):
         raise ModelError(f"{words_of}: these are not the words of the model; pack it: gareader pack --words")
     if shared is None or shared.alphabet != collator.alphabet:
         collator.alphabet.write(folder / ALPHABET)
@@ -99,43 +96,42 @@ def _write(model: Model, folder: Path, packed: bool, words_of: Path | None) -> N
     write_settings(settings, folder)
 
 
+def arrays(reader: nn.Module) -> dict[str, NDArray[Any]]:
+    """The weights of a reader, by name."""
+    return {name: value.detach().cpu().contiguous().numpy() for name, value in reader.state_dict().items()}
+
+
 def load(folder: Path | str) -> Model:
-    """Read a model; nothing in the folder is executed, and the checksum of every file is verified."""
+    """Read a model with its reader on torch; see `stored.read`."""
     folder = Path(folder)
-    settings = read_settings(folder)
-    if "ensemble" in settings:
-        members = "use it with gareader.load, or take one of its members"
-        raise ModelError(f"{folder}: this is an ensemble, and a single model is needed; {members}")
+    stored = read(folder)
     with as_model_errors(folder):
-        files = files_of(folder, settings)
-        for name, path in files.items():
-            if digest(path) != settings["sha256"][name]:
-                raise ModelError(f"{path}: damaged: its checksum does not match; copy the model again")
-        return _restored(folder, settings, files)
+        if not is_reader(stored.name):
+            way_out = "if it is of a package, install that, or name its module with --import"
+            names = did_you_mean(str(stored.name), reader_names())
+            raise ModelError(f"{folder}: no reader is called {stored.name!r}; {names}; {way_out}")
+        config = from_table(kind_of(stored.name).config, recorded(stored.settings, "reader"), "reader")
+        table = torch.from_numpy(np.array(stored.words[:], np.float32))
+        reader = new_reader(stored.name, config, table, stored.collator)
+        weights = {name: torch.from_numpy(array) for name, array in stored.weights.items()}
+        reader.load_state_dict(weights | {TABLE: table})
+        return Model(stored.name, reader.eval(), stored.collator, stored.notes, stored.temperature)
 
 
-def _restored(folder: Path, settings: Mapping[str, Any], files: Mapping[str, Path]) -> Model:
-    name = settings["reader"]
-    if not is_reader(name):
-        way_out = "if it is of a package, install that, or name its module with --import"
-        raise ModelError(
-            f"{folder}: no reader is called {name!r}; {did_you_mean(str(name), reader_names())}; {way_out}"
+class OnTorch:
+    """A reader on torch as a predictor takes it: arrays in, arrays out."""
+
+    def __init__(self, module: nn.Module) -> None:
+        self.module = module.eval()
+
+    def __call__(self, batch: Batch[Arrays], *, attention: bool = False) -> ReaderOutput[Arrays]:
+        """The reader's output for a batch."""
+        device = next((weight.device for weight in self.module.parameters()), torch.device("cpu"))
+        with torch.inference_mode():
+            output = self.module(tensors(batch, device), attention=attention)
+        pointer = output.document_attention
+        return ReaderOutput(
+            output.log_probabilities.cpu().numpy(),
+            tuple(hop.cpu().numpy() for hop in output.hop_attention),
+            None if pointer is None else pointer.cpu().numpy(),
         )
-    word_settings = settings["words"]
-    shared = files[WORDS].parent != folder
-    vocabulary, table = (shared_words if shared else words)(files[VOCABULARY], files[WORDS])
-    if tuple(table.shape) != (len(vocabulary), word_settings["width"]):
-        size = tuple(table.shape)
-        raise ConfigError(f"{len(vocabulary)} words of width {word_settings['width']}, but a word table of {size}")
-    anonymity, marks = word_settings.get("anonymity", WAYS[0]), word_settings.get("marks", 0)
-    if anonymity not in WAYS or not 0 <= marks <= len(vocabulary):
-        raise ConfigError(f"no way to hide candidates: {anonymity!r} with {marks} marks")
-    config = from_table(kind_of(name).config, recorded(settings["settings"], "reader"), "reader")
-    collator = Collator(vocabulary, Alphabet.read(files[ALPHABET]), **word_settings)
-    reader = new_reader(name, config, table, collator)
-    reader.load_state_dict(unpack(load_file(files[WEIGHTS])) | {TABLE: table})
-    if shared and reader.get_parameter(TABLE).requires_grad:
-        raise ConfigError("its word vectors are to be trained, and those it shares with others cannot be")
-    if shared:
-        reader.get_parameter(TABLE).data = table  # one table for all models; the reader began with a copy
-    return Model(name, reader.eval(), collator, settings["notes"], temperature_of(settings))

@@ -1,26 +1,72 @@
-"""Small weights: half precision, and the word table in 8 bits with one scale a row."""
+"""Small weights: half precision, and the word table in 8 bits with one scale a row; the table may stay packed."""
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
-import torch
-from torch import Tensor
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import safe_open
 
-from gareader.nn.embedding import TABLE
+from gareader.data.arrays import TABLE
 
 SCALE = f"{TABLE}.scale"
 
+Array = NDArray[Any]
 
-def pack(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+
+class PackedTable:
+    """A word table in 8 bits, whose rows are unpacked when they are asked for."""
+
+    def __init__(self, numbers: NDArray[np.int8], scales: NDArray[np.float16]) -> None:
+        """`numbers` (words, width) times `scales` (words, 1) is the table."""
+        self.numbers, self.scales = numbers, scales
+        self.shape = numbers.shape
+
+    def __getitem__(self, rows: Any) -> NDArray[np.float32]:
+        """Rows in single precision, by numbers or by a slice."""
+        vectors: NDArray[np.float32] = self.numbers[rows].astype(np.float32)
+        vectors *= self.scales[rows]
+        return vectors
+
+
+def pack(weights: Mapping[str, Array]) -> dict[str, Array]:
     """Compress weights to a quarter to a half of their size; `unpack` gives them back, rounded."""
-    packed = {name: weight.half() for name, weight in weights.items()}
-    scale = (weights[TABLE].abs().amax(dim=1, keepdim=True) / 127).half()
-    packed[TABLE] = (weights[TABLE] / scale.float().clamp(min=1e-30)).round().clamp(-127, 127).to(torch.int8)
+    packed = {name: weight.astype(np.float16) for name, weight in weights.items()}
+    table = weights[TABLE]
+    scale = (np.abs(table).max(axis=1, keepdims=True, initial=0) / 127).astype(np.float16)
+    packed[TABLE] = np.clip(np.round(table / np.maximum(scale.astype(np.float32), 1e-30)), -127, 127).astype(np.int8)
     return packed | {SCALE: scale}
 
 
-def unpack(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def unpack(arrays: Mapping[str, Array]) -> dict[str, Array]:
     """Return the weights of `pack` in single precision; other weights are returned unchanged."""
-    weights = {name: tensor.float() if tensor.dtype == torch.half else tensor for name, tensor in tensors.items()}
+    weights = {name: array.astype(np.float32) if array.dtype == np.float16 else array for name, array in arrays.items()}
     if SCALE in weights:
-        weights[TABLE] = weights[TABLE] * weights.pop(SCALE)
+        del weights[SCALE]
+        weights[TABLE] = table_of(arrays)[:]
     return weights
+
+
+def table_of(arrays: Mapping[str, Array]) -> "PackedTable | Array":
+    """The word table among these arrays, packed if it was."""
+    return PackedTable(arrays[TABLE], arrays[SCALE]) if SCALE in arrays else arrays[TABLE]
+
+
+def mapped(path: Path) -> dict[str, Array]:
+    """The arrays of a safetensors file, memory-mapped and not to be written to."""
+    with safe_open(path, framework="numpy"):  # raises SafetensorError for a header that is damaged
+        data = np.memmap(path, np.uint8, mode="r")
+    start = 8 + int.from_bytes(data[:8].tobytes(), "little")
+    header = json.loads(data[8:start].tobytes())
+    arrays = {}
+    for name, entry in header.items():
+        if name != "__metadata__":
+            begin, end = entry["data_offsets"]
+            values = data[start + begin : start + end].view(_DTYPES[entry["dtype"]])
+            arrays[name] = values.reshape(entry["shape"])
+    return arrays
+
+
+_DTYPES = {"F64": np.float64, "F32": np.float32, "F16": np.float16, "I8": np.int8}

@@ -6,21 +6,23 @@ from functools import lru_cache
 from itertools import islice
 from math import log
 from pathlib import Path
+from typing import Protocol
 
-import torch
-from torch import nn
+import numpy as np
 
-from gareader.core.errors import QuestionError
+from gareader.core.config import from_table, recorded
+from gareader.core.errors import ModelError, QuestionError
+from gareader.data.arrays import Batch, ReaderOutput
+from gareader.data.batching import BEGIN, END, Arrays, Collator
 from gareader.data.examples import Attention, Example, Prediction, mean_prediction
 from gareader.data.text import question
 from gareader.data.vocabulary import Alphabet, Vocabulary
-from gareader.nn.batching import BEGIN, END, Collator
-from gareader.readers.gated_attention_reader import GatedAttentionConfig, GatedAttentionReader
-from gareader.readers.reader import Basis
+from gareader.readers.gated_attention_numpy import GatedAttentionInNumpy, shapes
+from gareader.readers.settings import GatedAttentionConfig
 from gareader.trained.ensembles import members, temperature
-from gareader.trained.folder import SETTINGS, read_settings
-from gareader.trained.model import load as load_model
+from gareader.trained.folder import SETTINGS, as_model_errors, read_settings
 from gareader.trained.models import DEFAULT, folder
+from gareader.trained.stored import Stored, read
 
 WINDOW = 64
 """Batches read ahead, so that examples of similar length can share one."""
@@ -66,14 +68,21 @@ class Answering(ABC):
         """Average the answers of models that read permuted marks over so many permutations."""
 
 
+class ArrayReader(Protocol):
+    """A reader that takes and returns numpy arrays: in numpy, or `OnTorch`."""
+
+    def __call__(self, batch: Batch[Arrays], *, attention: bool = False) -> ReaderOutput[Arrays]:
+        """The reader's output for a batch."""
+
+
 class Predictor(Answering):
     """Answers cloze questions with one model."""
 
     def __init__(
-        self, reader: nn.Module, collator: Collator, temperature: float = 1.0, *, permutations: int = 1
+        self, reader: ArrayReader, collator: Collator, temperature: float = 1.0, *, permutations: int = 1
     ) -> None:
         """With `permutations`, answers of a reader of permuted marks are averaged over so many."""
-        self.reader = reader.eval()
+        self.reader = reader
         self.collator = collator
         self.temperature = temperature
         self.permutations = permutations if collator.anonymity == "permuted" else 1
@@ -84,22 +93,22 @@ class Predictor(Answering):
 
     def predict(self, examples: Sequence[Example], *, attention: bool = False) -> list[Prediction]:
         """The answers to a few questions, read as one batch."""
-        device = next((weight.device for weight in self.reader.parameters()), torch.device("cpu"))
-        with torch.inference_mode():
-            output = self.reader(self.collator(examples).to(device), attention=attention)
-            draws = range(-1, -self.permutations, -1)
-            others = [self.reader(self.collator(examples, draw).to(device)) for draw in draws]
-            rows = torch.stack([each.log_probabilities for each in (output, *others)])
-            mean = rows.logsumexp(dim=0) - log(self.permutations) if others else rows[0]
+        output = self.reader(self.collator(examples), attention=attention)
+        draws = range(-1, -self.permutations, -1)
+        others = [self.reader(self.collator(examples, draw)) for draw in draws]
+        mean = output.log_probabilities
+        if others:
+            rows = np.stack([each.log_probabilities for each in (output, *others)])
+            mean = np.logaddexp.reduce(rows) - log(self.permutations)
         predictions = []
         for b, (example, row) in enumerate(zip(examples, mean.tolist(), strict=True)):
             looks = None
             if output.document_attention is not None:
                 query = (BEGIN, *example.query, END)
                 D, Q = len(example.document), len(query)
-                # a copy: a view would keep the whole batch
-                hops = tuple(hop[b, :D, :Q].cpu().numpy().copy() for hop in output.hop_attention)
-                looks = Attention(query, hops, output.document_attention[b, :D].cpu().numpy())
+                # copies: a view would keep the whole batch
+                hops = tuple(hop[b, :D, :Q].copy() for hop in output.hop_attention)
+                looks = Attention(query, hops, output.document_attention[b, :D].copy())
             prediction = Prediction(example, tuple(row[: len(example.candidates)]), looks)
             predictions.append(prediction.tempered(self.temperature))
         return predictions
@@ -137,14 +146,31 @@ def _load(path: Path, changed: int) -> Answering:  # noqa: ARG001
     settings = read_settings(path)
     if "ensemble" in settings:
         return Ensemble([load(member) for member in members(path, settings)], temperature(path, settings))
-    loaded = load_model(path)
-    return Predictor(loaded.reader, loaded.collator, loaded.temperature)
+    stored = read(path)
+    return Predictor(_reader(path, stored), stored.collator, stored.temperature)
+
+
+def _reader(path: Path, stored: Stored) -> ArrayReader:
+    """The reader of a model: in numpy if it is a Gated-Attention Reader, otherwise on torch."""
+    if stored.name == "gated-attention":
+        with as_model_errors(path):
+            config = from_table(GatedAttentionConfig, recorded(stored.settings, "reader"), "reader")
+            return GatedAttentionInNumpy(config, stored.weights, stored.words, len(stored.collator.alphabet))
+    try:
+        from gareader.trained.model import OnTorch, load  # readers of other papers need torch
+    except ModuleNotFoundError as error:
+        way_out = "type: pip install 'gareader[train]'"
+        raise ModelError(f"{path}: the reader {stored.name} needs PyTorch ({error}); {way_out}") from None
+    return OnTorch(load(path).reader)
 
 
 def untrained(config: GatedAttentionConfig | None = None, *, seed: int = 0) -> Predictor:
     """A Gated-Attention Reader with random weights and an empty vocabulary: it runs, but knows nothing."""
+    config = config or GatedAttentionConfig()
     alphabet = Alphabet.of(["abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"])
-    width = 100
-    basis = Basis(torch.empty(0, width), len(alphabet), generator=torch.Generator().manual_seed(seed))
-    reader = GatedAttentionReader(config or GatedAttentionConfig(), basis)
-    return Predictor(reader, Collator(Vocabulary(()), alphabet, width=width, seed=seed))
+    words = np.empty((0, 100), np.float32)
+    chance = np.random.default_rng(seed)
+    sizes = shapes(config, words.shape[1], len(alphabet))
+    weights = {name: chance.normal(0, 0.1, size).astype(np.float32) for name, size in sizes.items()}
+    reader = GatedAttentionInNumpy(config, weights, words, len(alphabet))
+    return Predictor(reader, Collator(Vocabulary(()), alphabet, width=words.shape[1], seed=seed))

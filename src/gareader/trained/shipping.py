@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from numpy.typing import NDArray
 
 from gareader.core.errors import ModelError
+from gareader.data.arrays import TABLE
+from gareader.data.batching import Collator
 from gareader.data.vectors import WordTable, word_table
 from gareader.data.vocabulary import Vocabulary
-from gareader.nn.batching import Collator
-from gareader.nn.embedding import TABLE
-from gareader.readers import kind_of, new_reader
+from gareader.readers.registry import kind_of, new_reader
 from gareader.trained.lexicon import Lexicon
-from gareader.trained.model import Model
+from gareader.trained.model import Model, arrays
 from gareader.trained.packing import pack, unpack
 
 
@@ -27,7 +27,7 @@ def slim(model: Model, vectors: Path | None = None, words: Path | None = None) -
     is the file that the model was trained with, all words of the file are known, not only those of the training corpus.
     If the folder `words` exists, the model shares it: its table must have the model's vectors, rounded.
     """
-    state, collator = model.reader.state_dict(), model.collator
+    state, collator = arrays(model.reader), model.collator
     config: Any = model.reader.config
     bound = kind_of(model.name).row_per_word or collator.anonymity != "none"  # to this very vocabulary
     shared = words if words is not None and words.exists() else None
@@ -38,7 +38,7 @@ def slim(model: Model, vectors: Path | None = None, words: Path | None = None) -
             known = _shared(model, shared)
         else:
             known = _pretrained(model) if vectors is None else _all_words(model, vectors)
-        state[TABLE] = torch.from_numpy(known.matrix)
+        state[TABLE] = known.matrix
         collator = Collator(
             known.vocabulary,
             collator.alphabet,
@@ -57,8 +57,9 @@ def slim(model: Model, vectors: Path | None = None, words: Path | None = None) -
     rounded = unpack(pack(state))
     if shared is not None:
         rounded[TABLE] = state[TABLE]  # it is rounded already
-    reader = new_reader(model.name, config, rounded[TABLE], collator)
-    reader.load_state_dict(rounded)
+    weights = {name: torch.from_numpy(array) for name, array in rounded.items()}
+    reader = new_reader(model.name, config, weights[TABLE], collator)
+    reader.load_state_dict(weights)
     return replace(model, reader=reader.eval(), collator=collator, notes=without_folders(model.notes))
 
 
@@ -66,7 +67,7 @@ def _pretrained(model: Model) -> WordTable:
     """The words that have a pretrained vector."""
     known = model.collator.pretrained
     vocabulary = Vocabulary(list(model.collator.vocabulary)[:known])
-    return WordTable(vocabulary, model.reader.state_dict()[TABLE][:known].numpy(), exact=known, lowered=0)
+    return WordTable(vocabulary, arrays(model.reader)[TABLE][:known], exact=known, lowered=0)
 
 
 def _all_words(model: Model, vectors: Path) -> WordTable:
@@ -74,36 +75,35 @@ def _all_words(model: Model, vectors: Path) -> WordTable:
     collator = model.collator
     words = word_table((), vectors, width=collator.width, seed=collator.seed, every_vector=True)
     scale = getattr(model.reader.config, "word_scale", 1.0)
-    words = replace(words, matrix=(torch.from_numpy(words.matrix) * scale).numpy())
-    _check_trained_with(words, model, model.reader.state_dict()[TABLE], vectors, "give that file")
+    words = replace(words, matrix=words.matrix * np.float32(scale))
+    _check_trained_with(words, model, arrays(model.reader)[TABLE], vectors, "give that file")
     return words
 
 
 def _shared(model: Model, folder: Path) -> WordTable:
     """The words of the folder; raise ModelError if their vectors are not those of the model, rounded."""
     lexicon = Lexicon.read(folder)
-    words = WordTable(lexicon.vocabulary, lexicon.table.numpy(), exact=len(lexicon.vocabulary), lowered=0)
-    rounded = unpack(pack({TABLE: model.reader.state_dict()[TABLE]}))[TABLE]
+    words = WordTable(lexicon.vocabulary, lexicon.table[:], exact=len(lexicon.vocabulary), lowered=0)
+    rounded = unpack(pack({TABLE: arrays(model.reader)[TABLE]}))[TABLE]
     _check_trained_with(words, model, rounded, folder, "name another folder, and they are written there")
     return words
 
 
-def _check_trained_with(words: WordTable, model: Model, table: Tensor, source: Path, way_out: str) -> None:
+def _check_trained_with(words: WordTable, model: Model, table: NDArray[np.float32], source: Path, way_out: str) -> None:
     """Raise ModelError unless `words` have the model's pretrained vectors, and no vector for its other words."""
     collator = model.collator
     after = Collator(words.vocabulary, collator.alphabet, width=1, seed=0, pretrained=words.pretrained)
-    rows = table.numpy()
     for row, word in enumerate(collator.vocabulary):
         new = after.row(word)
         if (new is None) != (row >= collator.pretrained) or (
-            new is not None and not np.array_equal(rows[row], words.matrix[new])
+            new is not None and not np.array_equal(table[row], words.matrix[new])
         ):
             raise ModelError(f"{source}: the vector of {word!r} is not the one this model was trained with; {way_out}")
 
 
 def write_words(packed: Model, folder: Path) -> None:
     """Write the words of a packed model to a folder, for others to share."""
-    table = packed.reader.state_dict()[TABLE]
+    table = arrays(packed.reader)[TABLE]
     Lexicon(packed.collator.vocabulary, packed.collator.alphabet, table).write(folder)
 
 

@@ -20,12 +20,12 @@ from torch.nn.parallel import DistributedDataParallel
 
 from gareader.core.distributed import ALONE, Group
 from gareader.core.errors import TrainingError
-from gareader.nn.batching import Batch
 from gareader.nn.dropout import Dropout
 from gareader.nn.gated_attention import GatedAttention
 from gareader.nn.gru import BiGRU
 from gareader.nn.lstm import BiLSTM
 from gareader.nn.lstm_loop import LSTMLoop
+from gareader.nn.tensors import Batch
 from gareader.readers.reader import Kind
 from gareader.training.settings import TrainConfig
 
@@ -95,7 +95,7 @@ class Engine:
         (total,) = self.group.sum(sum(counts))
         loss = correct = tokens = positions = 0.0
         for number, (batch, count) in enumerate(zip(batches, counts, strict=True)):
-            on_device = batch.to(self.device)
+            on_device = batch.map(lambda tensor: tensor.to(self.device))
             with ExitStack() as stack:
                 if self.group.size > 1 and number + 1 < len(batches):
                     stack.enter_context(self.module.no_sync())  # gradients are exchanged once, with the last slice

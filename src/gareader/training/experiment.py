@@ -17,13 +17,13 @@ from gareader.core.config import Settings, Table, changed, declared, flat, from_
 from gareader.core.distributed import ALONE, Group
 from gareader.core.errors import ConfigError, TrainingError, did_you_mean
 from gareader.data.anonymity import mark
+from gareader.data.arrays import TABLE
+from gareader.data.batching import SPECIAL_WORDS, Collator
 from gareader.data.examples import Example
 from gareader.data.store import PreparedCorpus, Watch, prepared_once
 from gareader.data.vectors import check_width, word_table
 from gareader.data.vocabulary import Alphabet
-from gareader.nn.batching import SPECIAL_WORDS, Collator
-from gareader.nn.embedding import TABLE
-from gareader.readers import is_reader, kind_of, new_reader, reader_names
+from gareader.readers.registry import is_reader, kind_of, new_reader, reader_names
 from gareader.trained import models
 from gareader.trained.model import Model
 from gareader.trained.model import load as load_model

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gareader.nn.embedding import TABLE
+from gareader.data.arrays import TABLE
 from gareader.training.settings import Optimiser, TrainConfig
 
 OPTIMISERS: dict[Optimiser, Callable[[TrainConfig, Any], torch.optim.Optimizer]] = {

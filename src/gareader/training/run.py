@@ -21,11 +21,12 @@ from torch import Tensor
 from gareader.core.distributed import ALONE, Group
 from gareader.core.errors import CheckpointError, TrainingError
 from gareader.core.whole import recover_folder, whole_file
+from gareader.data.batching import length_batches
 from gareader.data.examples import Example
 from gareader.measuring.evaluation import Report, answers, evaluate
-from gareader.nn.batching import Batch, length_batches
-from gareader.readers import kind_of
-from gareader.trained.model import Model, save
+from gareader.nn.tensors import Batch, tensors
+from gareader.readers.registry import kind_of
+from gareader.trained.model import Model, OnTorch, save
 from gareader.trained.predictor import Predictor
 from gareader.training.engine import Engine
 from gareader.training.recipe import clip_gradients, new_optimiser
@@ -166,7 +167,7 @@ class Run:
 
     def collate(self, members: NDArray[np.int64], draw: int) -> Batch:
         """The batch of these training questions."""
-        return self.model.collator([self.training[i] for i in members], draw, fresh=self.config.fresh_names)
+        return tensors(self.model.collator([self.training[i] for i in members], draw, fresh=self.config.fresh_names))
 
     def update(self, members: NDArray[np.int64], slices: list[Batch]) -> dict[str, float]:
         """Make one step of the optimiser and return its metrics."""
@@ -232,7 +233,7 @@ class Run:
 
     def evaluate_reader(self) -> Report:
         """The report on the reader with its current weights, on the validation split."""
-        predictor = Predictor(self.reader, self.model.collator)
+        predictor = Predictor(OnTorch(self.reader), self.model.collator)
         return evaluate(answers(predictor, self.validation, self.group, batch_size=self.config.batch_size))
 
     def save_model(self, name: str, report: Report) -> None:

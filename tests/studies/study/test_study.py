@@ -9,7 +9,7 @@ from matplotlib.container import ErrorbarContainer
 
 from gareader.core.errors import ConfigError, CorpusError, TrainingError
 from gareader.plots.study import study_picture
-from gareader.readers.gated_attention_reader import GatedAttentionConfig
+from gareader.readers.settings import GatedAttentionConfig
 from gareader.studies.study import Result, Studio, Study, markdown, read_results
 from gareader.studies.study.plan import Trial
 from gareader.studies.study.results import RESULTS

@@ -11,7 +11,7 @@ from matplotlib.patches import Rectangle
 from gareader.core.errors import GareaderError
 from gareader.plots.figures import save
 from gareader.plots.tuning import importance_picture, parallel_picture
-from gareader.readers.gated_attention_reader import GatedAttentionConfig
+from gareader.readers.settings import GatedAttentionConfig
 from gareader.studies.tuning.plan import Plan
 from gareader.studies.tuning.report import TrialSummary, best, best_settings, markdown
 from gareader.studies.tuning.search import importance

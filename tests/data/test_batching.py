@@ -1,17 +1,16 @@
-"""From Examples to tensors, and which examples share a batch."""
+"""From Examples to arrays, and which examples share a batch."""
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gareader.data.batching import BEGIN, END, Collator, length_batches, pad, padding_share
 from gareader.data.corpora import read
 from gareader.data.examples import PLACEHOLDER, Example
 from gareader.data.store import prepare
 from gareader.data.vectors import random_vector
 from gareader.data.vocabulary import Alphabet, Vocabulary
-from gareader.nn.batching import BEGIN, END, Collator, length_batches, pad, padding_share
 
 VOCABULARY = Vocabulary(["Tom", "ran", "Ann"])
 COLLATE = Collator(VOCABULARY, Alphabet.of(["Tom", "ran", "Ann", "Zoë"]), width=3, seed=9)
@@ -24,7 +23,7 @@ SECOND = Example("2", ("Ann", "ran"), (PLACEHOLDER,), (("Ann",), ("ran",)), None
 def spelled(batch, rows, mask):
     """The words of a batch again, from the vocabulary and the vectors of the unknown."""
     names = {tuple(random_vector(w, 3, 9)): w for w in ("Zoë", "then", BEGIN, END, PLACEHOLDER)}
-    types = [tuple(VOCABULARY)[i] for i in batch.types.known] + [names[tuple(v.numpy())] for v in batch.types.unknown]
+    types = [tuple(VOCABULARY)[i] for i in batch.types.known] + [names[tuple(v)] for v in batch.types.unknown]
     return [[types[i] for i, real in zip(row, kept, strict=True) if real] for row, kept in zip(rows, mask, strict=True)]
 
 
@@ -35,7 +34,7 @@ def test_a_batch_holds_the_examples():
     assert spelled(batch, batch.query, batch.query_mask) == expected
     assert batch.placeholder.tolist() == [2, 1]
     assert batch.answer.tolist() == [1, -1]
-    assert batch.occurrence.int().tolist() == [
+    assert batch.occurrence.astype(int).tolist() == [
         [[0, 0, 1, 0], [1, 0, 1, 0], [0, 0, 0, 0]],
         [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0]],
     ]
@@ -54,12 +53,12 @@ def test_a_new_word_is_looked_up_in_lower_case_among_the_pretrained():
     rank, types = collate.types(["Dog", "dog", "Tom", "tom"])
     assert rank.tolist() == [0, 1, 3, 2]
     assert types.known.tolist() == [0, 0, 1]  # Dog shares the vector of dog; tom is nobody's but its own
-    np.testing.assert_array_equal(types.unknown.numpy(), [random_vector("Tom", 3, 9)])
+    np.testing.assert_array_equal(types.unknown, [random_vector("Tom", 3, 9)])
 
 
 def test_padding_is_no_occurrence_even_of_the_word_it_is_written_with():
     batch = COLLATE([Example("long", ("a", "b", "b"), (PLACEHOLDER,), (("a",), ("b",)), 0), SECOND])
-    assert not (batch.occurrence & ~batch.document_mask.unsqueeze(1)).any()
+    assert not (batch.occurrence & ~batch.document_mask[:, None]).any()
 
 
 def test_all_words_known_or_none():
@@ -68,7 +67,7 @@ def test_all_words_known_or_none():
     assert Collator(everything, COLLATE.alphabet, width=3, seed=9)([known]).types.unknown.shape == (0, 3)
     nothing = Collator(Vocabulary([]), COLLATE.alphabet, width=3, seed=9)([known]).types
     assert nothing.known.shape == (0,)
-    assert nothing.known.dtype == torch.int64
+    assert nothing.known.dtype == np.int64
 
 
 @given(st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=6), min_size=1, max_size=6))
@@ -108,7 +107,7 @@ def test_padding_of_the_childrens_book_test_is_below_five_percent(cbt_questions,
     if cbt_questions.whole:  # of forty, few have the same length
         assert padding_share(corpus.document_lengths, batches) < 0.05
     batch = COLLATE([corpus[int(i)] for i in batches[0]])
-    counted = 1 - batch.document_mask.float().mean().item()
+    counted = 1 - batch.document_mask.mean()
     own = padding_share(corpus.document_lengths[batches[0]], [np.arange(len(batches[0]))])
     assert counted == pytest.approx(own, abs=1e-6)
 
@@ -116,13 +115,17 @@ def test_padding_of_the_childrens_book_test_is_below_five_percent(cbt_questions,
 def test_fresh_names_are_new_words_with_their_own_spelling():
     collate = Collator(Vocabulary(["Tom", "ran"]), Alphabet.of(["Tomran"]), width=4, seed=3, unknown_scale=0.5)
     question = Example("q", ("Tom", "ran", "home"), ("@placeholder", "ran", "Tom"), (("Tom",), ("home",)), 0)
-    plain, fresh, later = collate([question]), collate([question], 1, fresh=1.0), collate([question], 2, fresh=1.0)
+    plain, fresh, later = (
+        collate([question]),
+        collate([question], 1, fresh=1.0),
+        collate([question], 2, fresh=1.0),
+    )
     assert len(fresh.types.known) == len(plain.types.known) - 1  # Tom has no row any more, and the others keep theirs
     (place,) = fresh.document[0, :1].tolist()
-    assert torch.equal(fresh.types.characters[place, :3], plain.types.characters[plain.document[0, 0], :3])
+    assert np.array_equal(fresh.types.characters[place, :3], plain.types.characters[plain.document[0, 0], :3])
     assert fresh.query[0, 3] == place  # the same word wherever the question has it
-    assert not torch.equal(fresh.types.unknown, later.types.unknown)
-    assert torch.equal(collate([question], 1, fresh=0.0).types.known, plain.types.known)
+    assert not np.array_equal(fresh.types.unknown, later.types.unknown)
+    assert np.array_equal(collate([question], 1, fresh=0.0).types.known, plain.types.known)
 
 
 def test_the_vectors_of_unknown_words_have_a_scale():
@@ -131,4 +134,4 @@ def test_the_vectors_of_unknown_words_have_a_scale():
         Collator(Vocabulary([]), Alphabet.of(["xy"]), width=4, seed=3, unknown_scale=scale)([question])
         for scale in (1.0, 0.5)
     )
-    assert torch.equal(one.types.unknown * 0.5, half.types.unknown)
+    assert np.array_equal(one.types.unknown * 0.5, half.types.unknown)

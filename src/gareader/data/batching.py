@@ -1,15 +1,14 @@
-"""Batches of Examples as tensors: examples of similar length together, each distinct word once."""
+"""Batches of Examples as numpy arrays: examples of similar length together, each distinct word once."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from random import Random
+from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from gareader.data.anonymity import anonymised, mark
+from gareader.data.arrays import Batch, Types
 from gareader.data.examples import PLACEHOLDER, Example
 from gareader.data.vectors import random_vector
 from gareader.data.vocabulary import Alphabet, Vocabulary
@@ -27,51 +26,8 @@ FRESH = "\0"
 """Separates the spelling of a fresh name from the suffix that makes it a new word."""
 
 
-@dataclass(frozen=True)
-class Types:
-    """The distinct words of a batch: those in the vocabulary first, then the others."""
-
-    known: Tensor
-    """(known types,): their rows in the word table."""
-    unknown: Tensor
-    """(unknown types, word vector width): random vectors, drawn by the spelling."""
-    characters: Tensor
-    """(types, N): the first N characters of each word as indices into the alphabet."""
-    character_mask: Tensor
-    """(types, N): true on real characters."""
-    ends: Tensor
-    """(types,): true for words that end a sentence."""
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Cloze questions as tensors; words are indices into `types`, masks are true on real tokens."""
-
-    types: Types
-    document: Tensor
-    """(B, D)"""
-    document_mask: Tensor
-    """(B, D)"""
-    query: Tensor
-    """(B, Q), wrapped in @begin … @end."""
-    query_mask: Tensor
-    """(B, Q)"""
-    placeholder: Tensor
-    """(B,): the position of the blank in the wrapped query."""
-    occurrence: Tensor
-    """(B, C, D): true where the document's word is a word of the candidate, I(c, d)."""
-    answer: Tensor
-    """(B,): index of the right candidate; −1 if it is unknown."""
-    candidates: Tensor
-    """(B, C, W): the words of each candidate."""
-    candidates_mask: Tensor
-    """(B, C, W)"""
-
-    def to(self, device: torch.device) -> "Batch":
-        """A copy of the batch on a device."""
-        types = Types(**{name: tensor.to(device) for name, tensor in vars(self.types).items()})
-        others = {name: tensor.to(device) for name, tensor in vars(self).items() if name != "types"}
-        return Batch(types, **others)
+Arrays = NDArray[Any]
+"""An array of a batch; its dtype depends on the field."""
 
 
 class Collator:
@@ -112,7 +68,7 @@ class Collator:
             return None
         return [row for number in range(self.marks) if (row := self.vocabulary.get(mark(number))) is not None]
 
-    def __call__(self, examples: Sequence[Example], draw: int = 0, *, fresh: float = 0.0) -> Batch:
+    def __call__(self, examples: Sequence[Example], draw: int = 0, *, fresh: float = 0.0) -> Batch[Arrays]:
         """The batch; `draw` seeds the permutation of the marks and the choice of fresh names.
 
         `fresh` is the share of questions whose names get a new random vector each, as if they were unknown words.
@@ -138,18 +94,18 @@ class Collator:
         index, types = self.types(list(numbers))
         return Batch(
             types=types,
-            document=torch.from_numpy(index[document]),
-            document_mask=torch.from_numpy(document_mask),
-            query=torch.from_numpy(index[query]),
-            query_mask=torch.from_numpy(query_mask),
-            placeholder=torch.tensor([query.index(PLACEHOLDER) for query in queries]),
-            occurrence=torch.from_numpy(occurrences(examples)),
-            answer=torch.tensor([-1 if example.answer is None else example.answer for example in examples]),
-            candidates=torch.from_numpy(index[candidates]),
-            candidates_mask=torch.from_numpy(candidates_mask),
+            document=index[document],
+            document_mask=document_mask,
+            query=index[query],
+            query_mask=query_mask,
+            placeholder=np.array([query.index(PLACEHOLDER) for query in queries]),
+            occurrence=occurrences(examples),
+            answer=np.array([-1 if example.answer is None else example.answer for example in examples]),
+            candidates=index[candidates],
+            candidates_mask=candidates_mask,
         )
 
-    def types(self, words: list[str]) -> tuple[NDArray[np.int64], Types]:
+    def types(self, words: list[str]) -> tuple[NDArray[np.int64], Types[Arrays]]:
         """Sort distinct words into Types; also return the index in Types of each word of the list."""
         rows = [self.row(word) for word in words]
         spellings = [word.partition(FRESH)[0] for word in words]
@@ -158,13 +114,14 @@ class Collator:
         index = np.empty(len(words), dtype=np.int64)
         index[order] = np.arange(len(words))
         unknown = [random_vector(words[i], self.width, self.seed) for i in order if rows[i] is None]
+        vectors = np.stack(unknown) if unknown else np.empty((0, self.width), np.float32)
         characters, character_mask = pad([self.alphabet.encode(spellings[i], self.characters) for i in order])
         return index, Types(
-            known=torch.tensor([row for i in order if (row := rows[i]) is not None], dtype=torch.int64),
-            unknown=torch.from_numpy(np.stack(unknown)) * self.unknown_scale if unknown else torch.empty(0, self.width),
-            characters=torch.from_numpy(characters),
-            character_mask=torch.from_numpy(character_mask),
-            ends=torch.tensor([words[i] in SENTENCE_ENDS for i in order]),
+            known=np.array([row for i in order if (row := rows[i]) is not None], dtype=np.int64),
+            unknown=vectors * self.unknown_scale,
+            characters=characters,
+            character_mask=character_mask,
+            ends=np.array([words[i] in SENTENCE_ENDS for i in order]),
         )
 
     def row(self, word: str) -> int | None:

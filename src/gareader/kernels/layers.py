@@ -1,0 +1,109 @@
+"""Bi-GRU and gated attention on numpy arrays: by the native library, or in numpy where there is none."""
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gareader.kernels.library import CELLS, GateShape, GruShape, call, library, loaded_library, threads
+
+CellName = Literal["paper", "cudnn"]
+QueryAttention = Literal["token", "whole", "none"]
+Gate = Literal["multiply", "add", "concatenate"]
+
+Floats = NDArray[np.float32]
+Masks = NDArray[np.bool_]
+Indices = NDArray[np.int64]
+Weights = tuple[Floats, Floats, Floats]
+"""Input weights (2, inputs, 3H), recurrent weights (2, H, 3H) and biases (2, 1, 1, 3H); gates in order r, z, h̃."""
+
+
+def bigru(sequence: Floats, mask: Masks, weights: Weights, cell: CellName, words: Indices | None = None) -> Floats:
+    """BiGRU(X): (B, T, inputs), (B, T) → (B, T, 2H); a masked step keeps the state, and its output is zero.
+
+    With `words` (B, T), `sequence` (N, inputs) has the vectors of N distinct words, and X is `sequence[words]`.
+    """
+    if library() is None or not mask.size:
+        return _bigru_in_numpy(sequence, mask, weights, cell, words)
+    (batch, steps), hidden, inputs = mask.shape, weights[1].shape[1], sequence.shape[-1]
+    if sequence.shape[:-1] != mask.shape and words is None or inputs != weights[0].shape[1]:
+        raise ValueError(f"sequences {sequence.shape} for a mask {mask.shape} and weights {weights[0].shape}")
+    shape = GruShape(CELLS[cell], batch, steps, inputs, hidden, sequence.size // inputs, threads(), 0)
+    out = np.empty((batch, steps, 2 * hidden), np.float32)
+    given = (_dense(sequence), None if words is None else _dense(words), _dense(mask), *map(_dense, weights), out)
+    call("gru_forward", shape, *map(_address, given), None)
+    return out
+
+
+def gated_attention(document: Floats, query: Floats, query_mask: Masks) -> tuple[Floats, Floats]:
+    """D ⊙ (α Q) and α = softmax(D Qᵀ): (B, D, 2H), (B, Q, 2H), (B, Q) → (B, D, 2H), (B, D, Q)."""
+    if library() is None or not document.size:
+        query_vectors, alpha = token_attention(document, query, query_mask)
+        return document * query_vectors, alpha
+    (batch, tokens, width), query_tokens = document.shape, query.shape[1]
+    shape = GateShape(batch, tokens, query_tokens, width, 0, threads(), 0)
+    alpha = np.empty((batch, tokens, loaded_library().gate_columns(query_tokens)), np.float32)
+    out = np.empty_like(document)
+    given = (_dense(document), _dense(query), _dense(query_mask), None, alpha, out)
+    call("gate_forward", shape, *map(_address, given))
+    return out, alpha[:, :, :query_tokens]
+
+
+def token_attention(document: Floats, query: Floats, query_mask: Masks) -> tuple[Floats, Floats]:
+    """q̃_i = Q α_i and α_i = softmax(Qᵀ d_i) for every document token i: (B, D, 2H) and (B, D, Q)."""
+    match = np.where(query_mask[:, None], document @ query.transpose(0, 2, 1), np.float32(-np.inf))
+    powers = np.exp(match - match.max(axis=-1, keepdims=True))
+    alpha = powers / powers.sum(axis=-1, keepdims=True)
+    return alpha @ query, alpha
+
+
+def _bigru_in_numpy(sequence: Floats, mask: Masks, weights: Weights, cell: CellName, words: Indices | None) -> Floats:
+    inputs = [sequence @ weight for weight in weights[0]]  # of each direction: (B, T, 3H), or (N, 3H) with words
+    steps = [
+        (each if words is None else each[words]) + bias for each, bias in zip(inputs, weights[2][:, 0], strict=True)
+    ]
+    hidden = weights[1].shape[1]
+    out = np.zeros((*mask.shape, 2 * hidden), np.float32)
+    times = range(mask.shape[1])
+    for direction, order in enumerate((times, reversed(times))):
+        state = np.zeros((len(mask), hidden), np.float32)
+        part = out[..., direction * hidden : (direction + 1) * hidden]
+        for t in order:
+            new = _STEPS[cell](steps[direction][:, t], state, weights[1][direction])
+            state = np.where(mask[:, t, None], new, state)
+            part[:, t] = state * mask[:, t, None]
+    return out
+
+
+def _paper_step(x: Floats, h: Floats, u: Floats) -> Floats:
+    """One step of the paper's GRU: the reset gate acts before the product with U_h."""
+    H = h.shape[1]
+    r, z = np.split(_sigmoid(x[:, : 2 * H] + h @ u[:, : 2 * H]), 2, axis=1)
+    candidate = np.tanh(x[:, 2 * H :] + (r * h) @ u[:, 2 * H :])
+    return (1 - z) * h + z * candidate
+
+
+def _cudnn_step(x: Floats, h: Floats, u: Floats) -> Floats:
+    """One step of cuDNN's GRU: the reset gate acts after the product; z keeps the old state."""
+    H = h.shape[1]
+    products = h @ u
+    r, z = np.split(_sigmoid(x[:, : 2 * H] + products[:, : 2 * H]), 2, axis=1)
+    candidate = np.tanh(x[:, 2 * H :] + r * products[:, 2 * H :])
+    return (1 - z) * candidate + z * h
+
+
+_STEPS = {"paper": _paper_step, "cudnn": _cudnn_step}
+
+
+def _sigmoid(x: Floats) -> Floats:
+    """σ(x) = (1 + tanh(x / 2)) / 2, which never overflows."""
+    halves: Floats = np.tanh(x / 2) / 2
+    return halves + np.float32(0.5)
+
+
+def _dense(array: NDArray[Any]) -> NDArray[Any]:
+    return np.ascontiguousarray(array)
+
+
+def _address(array: NDArray[Any] | None) -> int | None:
+    return None if array is None else array.ctypes.data

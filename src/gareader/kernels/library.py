@@ -1,0 +1,123 @@
+"""The shared library of the native kernels: loading it and calling its functions with addresses of dense arrays."""
+
+import ctypes
+import os
+import sys
+import warnings
+from functools import cache
+from itertools import count, takewhile
+from pathlib import Path
+
+from gareader.core.errors import ConfigError
+
+LIBRARY = Path(__file__).with_name("libgru.so")
+"""The path of the library; the installation builds it if there is a C compiler."""
+
+INTERFACE = 1
+"""The value of GRU_INTERFACE in the header that this module is written for."""
+
+_ERRORS = {1: "there is not enough memory", 2: "this machine lacks the instruction set", 3: "a word is out of range"}
+
+
+class GruShape(ctypes.Structure):
+    """The structure `gru_shape` of gru.h."""
+
+    _fields_ = [
+        (name, ctypes.c_int64)
+        for name in ("cell", "batch", "steps", "inputs", "hidden", "rows", "threads", "instruction_set")
+    ]
+
+
+class GateShape(ctypes.Structure):
+    """The structure `gate_shape` of attention.h."""
+
+    _fields_ = [
+        (name, ctypes.c_int64)
+        for name in ("batch", "tokens", "query_tokens", "width", "dropped", "threads", "instruction_set")
+    ]
+
+
+CELLS = {"paper": 0, "cudnn": 1}
+"""The numbers of the GRU's cells in `gru_shape`."""
+
+
+@cache
+def library() -> ctypes.CDLL | None:
+    """The library; None, with a warning, if it was not built. `GAREADER_GRU` is "native" or "none" to choose."""
+    choice = os.environ.get("GAREADER_GRU", "")
+    if choice not in ("", "native", "none"):
+        raise ConfigError(f"GAREADER_GRU = {choice!r} is not known; use native or none")
+    if choice == "none":
+        return None
+    try:
+        loaded = ctypes.CDLL(str(LIBRARY))
+        if _interface(loaded) != INTERFACE:
+            raise OSError(f"{LIBRARY} is of another version of gareader")
+    except OSError as error:
+        way_out = "install gareader again on a machine with a C compiler such as gcc"
+        if choice == "native":
+            raise ConfigError(
+                f"GAREADER_GRU = 'native', but the kernel cannot be loaded ({error}); {way_out}"
+            ) from None
+        why = f"the native kernel cannot be loaded ({error})" if LIBRARY.exists() else "no native kernel"
+        warnings.warn(f"reading without the native kernel, several times slower: {why}; {way_out}", stacklevel=2)
+        return None
+    os.register_at_fork(after_in_child=_use_one_thread)
+    loaded.gru_instruction_set.restype = ctypes.c_char_p
+    loaded.gru_instruction_set.argtypes = [ctypes.c_int64]
+    for size in (loaded.gru_gates_size, loaded.gate_columns):
+        size.restype = ctypes.c_int64
+    loaded.gate_columns.argtypes = [ctypes.c_int64]
+    loaded.gru_keep_memory.argtypes = []
+    loaded.gru_keep_memory.restype = None
+    loaded.gru_keep_memory()
+    return loaded
+
+
+def _interface(loaded: ctypes.CDLL) -> int:
+    """The version of the library's interface; 0 if the library has no version."""
+    try:
+        return int(loaded.gru_interface())
+    except AttributeError:
+        return 0
+
+
+class _Threads:
+    """The number of threads of a call from numpy."""
+
+    number = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def threads() -> int:
+    """The threads of a call from numpy: all cores that this process may use, or one in a forked process."""
+    return _Threads.number
+
+
+def _use_one_thread() -> None:
+    """Use one thread in a forked process: OpenMP would wait for ever for threads that were not forked."""
+    _Threads.number = 1
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
+
+
+def instruction_sets() -> list[str]:
+    """The instruction sets of this machine for which the library has code, the best first."""
+    loaded = library()
+    if loaded is None:
+        return []
+    return [name.decode() for name in takewhile(bool, map(loaded.gru_instruction_set, count()))]
+
+
+def call(function: str, shape: ctypes.Structure, *addresses: int | None) -> None:
+    """Call a function of the library with the addresses of dense arrays."""
+    code = getattr(loaded_library(), function)(ctypes.byref(shape), *map(ctypes.c_void_p, addresses))
+    if code:
+        raise RuntimeError(f"{function}: {_ERRORS[code]}")
+
+
+def loaded_library() -> ctypes.CDLL:
+    """The library; raises RuntimeError if there is none."""
+    loaded = library()
+    if loaded is None:  # the caller has not checked that there is one
+        raise RuntimeError("there is no native kernel")
+    return loaded

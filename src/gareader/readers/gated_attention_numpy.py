@@ -1,0 +1,170 @@
+"""The Gated-Attention Reader's forward pass in numpy, for answers without torch; `gated_attention_reader` trains.
+
+B examples, D document tokens, Q query tokens, C candidates, E token embedding, H GRU units per direction, K hops.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gareader.core.errors import ConfigError
+from gareader.data.arrays import Batch, ReaderOutput, Types
+from gareader.data.batching import Arrays
+from gareader.kernels.layers import Floats, Indices, Masks, Weights, bigru, gated_attention, token_attention
+from gareader.readers.features import FEATURES, ROWS, in_query
+from gareader.readers.settings import GatedAttentionConfig
+
+
+class Table(Protocol):
+    """The word table L: rows by their numbers; it may be packed and memory-mapped."""
+
+    shape: tuple[int, ...]
+
+    def __getitem__(self, rows: Indices, /) -> Floats:
+        """(n,) → (n, width)."""
+
+
+class GatedAttentionInNumpy:
+    """Reads as `GatedAttentionReader` does, with the same weights under the same names."""
+
+    def __init__(self, config: GatedAttentionConfig, weights: Mapping[str, Floats], words: Table, letters: int) -> None:
+        """Raise ConfigError for weights of other names or shapes than the settings have."""
+        expected = shapes(config, words.shape[1], letters)
+        actual = {name: value.shape for name, value in weights.items()}
+        if wrong := sorted(name for name in expected | actual if expected.get(name) != actual.get(name)):
+            name = wrong[0]
+            raise ConfigError(f"{name} is {actual.get(name, 'missing')} where {expected.get(name, 'nothing')} is due")
+        self.config, self.weights, self.words = config, dict(weights), words
+        self.is_gated = config.query_attention != "none"
+
+    def __call__(self, batch: Batch[Arrays], *, attention: bool = False) -> ReaderOutput[Arrays]:
+        """Log-probabilities of the candidates; with `attention`, also α of each hop and s."""
+        config = self.config
+        tokens = self.embed(batch.types)  # (types, E)
+        inputs: Floats = tokens
+        words: Indices | None = batch.document  # (B, D): the GRU's input X^(0) is tokens[words], (B, D, E)
+        query = tokens[batch.query]  # (B, Q, E)   Y
+
+        hop_attention = []
+        for k in range(config.hops - 1):
+            states = self.gru(f"document_grus.{k}", inputs, batch.document_mask, words)  # (B, D, 2H)  D^(k), eq. 2
+            inputs, words = states, None
+            if self.is_gated:
+                query_states = self.gru(f"query_grus.{k}", query, batch.query_mask)  # (B, Q, 2H)  Q^(k), eq. 3
+                inputs, alpha = self.gate(states, query_states, batch.query_mask)  # X^(k) and α, eqs. 4 to 6
+                if alpha is not None:
+                    hop_attention.append(alpha)
+
+        features = [self.weights[name][feature(batch) * 1] for name, feature in self.features()]  # (B, D, 2) each
+        if features:
+            inputs, words = np.concatenate([inputs if words is None else inputs[words], *features], axis=-1), None
+        states = self.gru(f"document_grus.{config.hops - 1}", inputs, batch.document_mask, words)  # (B, D, 2H)  D^(K)
+        last = config.hops - 1 if self.is_gated else 0
+        query_states = self.gru(f"query_grus.{last}", query, batch.query_mask)  # (B, Q, 2H)  Q^(K)
+        if config.cloze == "blank":
+            cloze = query_states[np.arange(len(query)), batch.placeholder]  # (B, 2H)  q_ℓ
+        else:
+            cloze = final_states(query_states, batch.query_mask)
+        scores = np.einsum("bdh,bh->bd", states, cloze)  # (B, D)  eq. 7, before the softmax
+        log_probabilities = pointer_sum(scores, batch.occurrence)  # (B, C)  log Pr(c|d,q), eq. 8
+        if not attention:
+            return ReaderOutput(log_probabilities)
+        logits = np.where(batch.document_mask, scores, -np.inf)
+        powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+        pointer = powers / powers.sum(axis=1, keepdims=True)  # (B, D)  s, eq. 7
+        return ReaderOutput(log_probabilities, tuple(hop_attention), pointer)
+
+    def embed(self, types: Types[Arrays]) -> Floats:
+        """L(w), or L(w) ‖ C(w), of the distinct words of a batch: (types, E)."""
+        vectors = np.concatenate([self.words[types.known], types.unknown])
+        if not self.config.characters:
+            return vectors
+        letters = self.weights["embed.characters.table"]
+        states = self.gru("embed.characters.gru", letters, types.character_mask, types.characters)  # (types, N, 50)
+        final = final_states(states, types.character_mask)
+        weight, bias = self.weights["embed.characters.weight"], self.weights["embed.characters.bias"]
+        # not `@`: a BLAS may round differently with another number of threads
+        return np.concatenate([vectors, np.einsum("ti,oi->to", final, weight) + bias], axis=-1)
+
+    def gru(self, name: str, sequence: Floats, mask: Masks, words: Indices | None = None) -> Floats:
+        """The Bi-GRU of that name: (B, T, inputs), (B, T) → (B, T, 2H)."""
+        parts = (self.weights[f"{name}.{part}"] for part in ("input_weight", "recurrent_weight", "bias"))
+        weights: Weights = (next(parts), next(parts), next(parts))
+        return bigru(sequence, mask, weights, self.config.cell, words)
+
+    def gate(self, document: Floats, query: Floats, query_mask: Masks) -> tuple[Floats, Floats | None]:
+        """X = GA(D, Q): (B, D, 2H), (B, Q, 2H), (B, Q) → (B, D, 2H or 4H), and α (B, D, Q) if there is one."""
+        config = self.config
+        if (config.query_attention, config.gate) == ("token", "multiply"):
+            return gated_attention(document, query, query_mask)
+        alpha = None
+        if config.query_attention == "token":
+            query_vectors, alpha = token_attention(document, query, query_mask)
+        else:
+            query_vectors = np.broadcast_to(final_states(query, query_mask)[:, None], document.shape)
+        return GATES[config.gate](document, query_vectors), alpha
+
+    def features(self) -> list[tuple[str, Callable[[Batch[Any]], Any]]]:
+        """The weights of the features that the settings ask for, each with the feature."""
+        own: list[tuple[str, Callable[[Batch[Any]], Any]]] = [("feature", in_query)] * self.config.feature
+        chosen = sorted(name for name in FEATURES if getattr(self.config, name))  # the order of torch's ParameterDict
+        return own + [(f"more_features.{name}", FEATURES[name]) for name in chosen]
+
+
+GATES: dict[str, Callable[[Floats, Floats], Floats]] = {
+    "multiply": lambda d, q: d * q,
+    "add": lambda d, q: d + q,
+    "concatenate": lambda d, q: np.concatenate([d, q], axis=-1),
+}
+
+
+def shapes(config: GatedAttentionConfig, width: int, letters: int) -> dict[str, tuple[int, ...]]:
+    """The shape of every weight but the word table, for word vectors of that width and an alphabet of that size."""
+    H, characters = config.hidden, 50 if config.characters else 0
+    is_gated = config.query_attention != "none"
+    gated = 4 * H if is_gated and config.gate == "concatenate" else 2 * H
+    chosen = [name for name in FEATURES if getattr(config, name)]
+    found: dict[str, tuple[int, ...]] = {}
+
+    def add_gru(name: str, inputs: int, hidden: int) -> None:
+        found[f"{name}.input_weight"] = (2, inputs, 3 * hidden)
+        found[f"{name}.recurrent_weight"] = (2, hidden, 3 * hidden)
+        found[f"{name}.bias"] = (2, 1, 1, 3 * hidden)
+
+    for k in range(config.hops):
+        added = 2 * (config.feature + len(chosen)) if k == config.hops - 1 else 0
+        add_gru(f"document_grus.{k}", (gated if k else width + characters) + added, H)
+    for k in range(config.hops if is_gated else 1):
+        add_gru(f"query_grus.{k}", width + characters, H)
+    if config.characters:
+        add_gru("embed.characters.gru", 25, 25)
+        found["embed.characters.table"] = (letters, 25)
+        found["embed.characters.weight"], found["embed.characters.bias"] = (50, 50), (50,)
+    if config.feature:
+        found["feature"] = (2, 2)
+    return found | {f"more_features.{name}": (ROWS, 2) for name in chosen}
+
+
+def final_states(states: Floats, mask: Masks) -> Floats:
+    """The forward state of the last real step ‖ the backward state of the first: (B, T, 2H), (B, T) → (B, 2H)."""
+    H = states.shape[-1] // 2
+    last = mask.sum(axis=1) - 1
+    return np.concatenate([states[np.arange(len(states)), last, :H], states[:, 0, H:]], axis=-1)
+
+
+def pointer_sum(scores: Floats, occurrence: Masks) -> Floats:
+    """log Pr(c|d,q), with Pr(c|d,q) ∝ Σ_{i ∈ I(c,d)} s_i: (B, D), (B, C, D) → (B, C); −inf for an absent candidate."""
+    mass = logsumexp(np.where(occurrence, scores[:, None], -np.inf))  # (B, C)
+    total = logsumexp(mass)[:, None]  # (B, 1)
+    return mass - np.where(np.isneginf(total), 0, total)
+
+
+def logsumexp(values: NDArray[Any]) -> NDArray[Any]:
+    """log Σ exp over the last dimension; −inf for a row of −inf."""
+    top = values.max(axis=-1, keepdims=True)
+    top = np.where(np.isneginf(top), 0, top)
+    with np.errstate(divide="ignore"):  # log 0 is −inf
+        total: NDArray[Any] = np.log(np.exp(values - top).sum(axis=-1)) + top[..., 0]
+    return total

@@ -1,0 +1,77 @@
+"""A model as its folder has it: settings, words and weights as arrays, without torch."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+from safetensors.numpy import load_file
+
+from gareader.core.errors import ConfigError, ModelError
+from gareader.data.anonymity import WAYS
+from gareader.data.batching import Collator
+from gareader.data.vocabulary import Alphabet
+from gareader.trained.folder import (
+    ALPHABET,
+    VOCABULARY,
+    WEIGHTS,
+    WORDS,
+    as_model_errors,
+    digest,
+    files_of,
+    read_settings,
+    temperature_of,
+)
+from gareader.trained.lexicon import Table, shared_words, words
+from gareader.trained.packing import unpack
+
+WORD_SETTINGS = ("width", "seed", "pretrained", "characters", "anonymity", "marks", "unknown_scale")
+"""The settings of a collator, beside the words and letters themselves."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The parts of a model; a reader is built from them, in numpy or on torch."""
+
+    name: str
+    """The name of its reader."""
+    settings: Mapping[str, Any]
+    """The reader's settings, as they were recorded."""
+    collator: Collator
+    words: Table
+    """The word table, which may be packed and is memory-mapped."""
+    weights: Mapping[str, NDArray[Any]]
+    """All weights but the word table, in single precision, by name."""
+    temperature: float
+    notes: Mapping[str, Any]
+
+
+def read(folder: Path) -> Stored:
+    """Read a model; nothing in the folder is executed, and the checksum of every file is verified."""
+    settings = read_settings(folder)
+    if "ensemble" in settings:
+        members = "use it with gareader.load, or take one of its members"
+        raise ModelError(f"{folder}: this is an ensemble, and a single model is needed; {members}")
+    with as_model_errors(folder):
+        files = files_of(folder, settings)
+        for name, path in files.items():
+            if digest(path) != settings["sha256"][name]:
+                raise ModelError(f"{path}: damaged: its checksum does not match; copy the model again")
+        word_settings = settings["words"]
+        shared = files[WORDS].parent != folder
+        if shared and settings["settings"].get("update_words", True):
+            raise ConfigError("its word vectors are to be trained, and those it shares with others cannot be")
+        vocabulary, table = (shared_words if shared else words)(files[VOCABULARY], files[WORDS])
+        if tuple(table.shape) != (len(vocabulary), word_settings["width"]):
+            size = tuple(table.shape)
+            raise ConfigError(f"{len(vocabulary)} words of width {word_settings['width']}, but a word table of {size}")
+        anonymity, marks = word_settings.get("anonymity", WAYS[0]), word_settings.get("marks", 0)
+        if anonymity not in WAYS or not 0 <= marks <= len(vocabulary):
+            raise ConfigError(f"no way to hide candidates: {anonymity!r} with {marks} marks")
+        collator = Collator(vocabulary, Alphabet.read(files[ALPHABET]), **word_settings)
+        weights = unpack(load_file(files[WEIGHTS]))
+        temperature = temperature_of(settings)
+        return Stored(
+            settings["reader"], settings["settings"], collator, table, weights, temperature, settings["notes"]
+        )
