@@ -67,12 +67,12 @@ typedef void parallel_function(void (*)(void *), void *, unsigned threads, unsig
 
 static parallel_function *openmp(void) {
     static _Atomic(parallel_function *) found;
-    static atomic_bool looked;
-    if (!atomic_load(&looked)) {
-        atomic_store(&found, (parallel_function *)dlsym(RTLD_DEFAULT, "GOMP_parallel"));
-        atomic_store(&looked, true);
+    parallel_function *parallel = atomic_load(&found);
+    if (!parallel) { /* torch may be imported after the first call */
+        parallel = (parallel_function *)dlsym(RTLD_DEFAULT, "GOMP_parallel");
+        atomic_store(&found, parallel);
     }
-    return atomic_load(&found);
+    return parallel;
 }
 
 /* ---- our own pool ---- */

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from importlib.resources import as_file
 from importlib.resources import files as resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
@@ -20,9 +20,7 @@ from gareader.data.corpora import files, jsonl
 from gareader.data.examples import Example, Prediction
 from gareader.data.text import question
 from gareader.trained.models import DEFAULT
-
-if TYPE_CHECKING:
-    from gareader.trained.predictor import Answering
+from gareader.trained.predictor import Answering, load
 
 FOR_EXAMPLE = "for example: --candidates 'Tom|Mary Ann'"
 
@@ -72,8 +70,6 @@ def answer(
     elif not (path := source(batch)).is_fifo() and path != STDIN:  # a pipe can be read only once
         files.beginning(path)  # raises an error for a file that cannot be read at all
     import_modules(modules)
-    from gareader.trained.predictor import load  # it imports torch
-
     if batch is not None:
         answer_batch(load(folder), batch, top)
         return
@@ -96,7 +92,7 @@ def example_of(document: str, query: str, candidates: str | None) -> Example:
         raise QuestionError(f"{error}, {FOR_EXAMPLE}") from None
 
 
-def answer_batch(model: "Answering", name: str, top: int | None = None) -> None:
+def answer_batch(model: Answering, name: str, top: int | None = None) -> None:
     """Read and write JSON lines; the number of a bad line goes to stderr, and the others are answered."""
     skipped = SkippedQuestions()
     questions = batch_questions(source(name), skipped)
@@ -166,8 +162,6 @@ def demo() -> None:
 
     Example: `gareader demo`
     """
-    from gareader.trained.predictor import load  # it imports torch
-
     with as_file(resources("gareader.data") / "stories" / "stories.jsonl") as stories:
         example = next(corpora.read(stories))
     prediction = load().answer_example(example)

@@ -26,7 +26,7 @@ def bigru(sequence: Floats, mask: Masks, weights: Weights, cell: CellName, words
     if library() is None or not mask.size:
         return _bigru_in_numpy(sequence, mask, weights, cell, words)
     (batch, steps), hidden, inputs = mask.shape, weights[1].shape[1], sequence.shape[-1]
-    if sequence.shape[:-1] != mask.shape and words is None or inputs != weights[0].shape[1]:
+    if (sequence.shape[:-1] != mask.shape and words is None) or inputs != weights[0].shape[1]:
         raise ValueError(f"sequences {sequence.shape} for a mask {mask.shape} and weights {weights[0].shape}")
     shape = GruShape(CELLS[cell], batch, steps, inputs, hidden, sequence.size // inputs, threads(), 0)
     out = np.empty((batch, steps, 2 * hidden), np.float32)
