@@ -1,7 +1,7 @@
 """Corpora from articles: questions about news, and about pairs of articles on the same event."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import islice
@@ -101,7 +101,7 @@ def build_news(
     """Write the corpus; the seed draws a split for each article. A bad article is reported, the others are built."""
     problems = _Problems(report)
     total: Counter[str] = Counter()
-    raw = watch(_articles(paths, "news", problems))
+    raw = watch(articles.read_raw(paths, "news", problems))
     stream = in_order(builder, _batches(raw, _AT_ONCE), workers, group)
     if not group.first:
         return help_with(stream)
@@ -144,7 +144,7 @@ def build_pairs(
 ) -> Counter[str]:
     """Write the corpus; the newest questions are validation and test. All articles are in memory, about 20 kB each."""
     problems = _Problems(report)
-    raw = _batches(watch(_articles(paths, "pairs", problems)), _AT_ONCE)
+    raw = _batches(watch(articles.read_raw(paths, "pairs", problems)), _AT_ONCE)
     stream = in_order(_tokenised, raw, workers, group)
     if not group.first:
         return help_with(stream)
@@ -167,15 +167,6 @@ def build_pairs(
         }
         write_card(folder, f"Cloze questions from pairs of articles, {variant}", facts, files.tallies)
     return total
-
-
-def _articles(paths: Iterable[Path], purpose: articles.Purpose, report: Report) -> Iterator[RawArticle]:
-    ids: set[str] = set()
-    for path in paths:
-        try:
-            yield from articles.read_raw(path, purpose, report, ids)
-        except CorpusError as bad:  # a file that cannot be opened
-            report(bad)
 
 
 def _tokenised(batch: Sequence[RawArticle]) -> list[articles.Article]:
