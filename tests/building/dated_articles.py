@@ -14,7 +14,7 @@ FILE = SAMPLES / "dated.jsonl"
 
 def articles() -> list[Article]:
     """All of them in order of date."""
-    made = map(tokenise_article, read_raw(FILE, "pairs", _raise))
+    made = map(tokenise_article, read_raw([FILE], "pairs", _raise))
     return sorted(made, key=lambda article: (article.date or date.min, article.id))
 
 

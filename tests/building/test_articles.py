@@ -22,7 +22,7 @@ DATED = {"id": "a", "date": "2016-02-29", "article": "Ann met Bob."}
 def read_all(path: Path, kind: Purpose = "news") -> tuple[list[Article], list[str]]:
     """The good articles and what was said about the bad ones, without the folder."""
     bad: list[CorpusError] = []
-    found = [tokenise_article(raw) for raw in read_raw(path, kind, bad.append)]
+    found = [tokenise_article(raw) for raw in read_raw([path], kind, bad.append)]
     return found, [str(error).removeprefix(f"{path.parent}/") for error in bad]
 
 
@@ -153,10 +153,9 @@ def test_a_line_that_is_no_object_shows_what_is_due(tmp_path: Path) -> None:
 
 
 def test_ids_over_several_files(tmp_path: Path) -> None:
-    seen: set[str] = set()
     bad: list[CorpusError] = []
     path = written(tmp_path, NEWS)
-    assert [len(list(read_raw(path, "news", bad.append, seen))) for _ in range(2)] == [1, 0]
+    assert len(list(read_raw([path, path], "news", bad.append))) == 1
     assert [error.problem for error in bad] == ["a second article with the id 'a'; give each its own"]
 
 
@@ -165,7 +164,7 @@ def test_a_raised_report_ends_the_reading(tmp_path: Path) -> None:
         raise error
 
     with pytest.raises(CorpusError, match="broken JSON"):
-        list(read_raw(written(tmp_path, "x", NEWS), "news", refuse))
+        list(read_raw([written(tmp_path, "x", NEWS)], "news", refuse))
 
 
 def test_characters_that_no_file_can_hold_are_spaces(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gareader.building import from_articles
+from gareader.building import books
 from gareader.building.from_articles import NewsBuilder, Shares, build_news, build_pairs
 from gareader.building.pairs import PairSettings
 from gareader.building.perceptron import Perceptron
@@ -63,7 +63,7 @@ def test_a_tagger_helps_where_it_is_asked_for(tmp_path, monkeypatch, tagger):
             return [["NNP"] * len(words) for words in sentences]
 
     monkeypatch.setattr(Perceptron, "load", Tagger)
-    from_articles._tagger.cache_clear()
+    books.tagger.cache_clear()
     path = tmp_path / "news.jsonl"
     path.write_text('{"id": "a", "article": "Federer won. Then he met Obama.", "highlights": ["Federer won"]}\n')
     make = {"paths": [path], "builder": NewsBuilder(tagger=tagger)}
@@ -73,7 +73,7 @@ def test_a_tagger_helps_where_it_is_asked_for(tmp_path, monkeypatch, tagger):
     else:
         with pytest.raises(BuildError):
             news(tmp_path / "out", **make)
-    from_articles._tagger.cache_clear()
+    books.tagger.cache_clear()
 
 
 def test_whole_articles_are_held_out(tmp_path):

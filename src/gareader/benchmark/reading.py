@@ -1,7 +1,8 @@
 """Time of training steps and answers, beside the same reader on `torch.nn.GRU` and the machine's peak."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
 
 from gareader.benchmark.contenders import (
@@ -16,7 +17,7 @@ from gareader.benchmark.contenders import (
 )
 from gareader.benchmark.measure import Times, Work, busy_core, matrix_product, side_by_side
 
-PEAK = "matrix product"
+PEAK, PRODUCT = "matrix product", 2048
 
 
 @dataclass(frozen=True)
@@ -44,17 +45,12 @@ class Measurement:
         return self.operations / self.times[NATIVE].median / self.peak
 
 
-def measure(
-    work: str, works: Mapping[str, Work], operations: float, repeats: int, *, busy: bool, product: int = 2048
-) -> Measurement:
+def measure(work: str, works: Mapping[str, Work], operations: float, repeats: int, *, busy: bool) -> Measurement:
     """Time the contenders and a matrix product side by side; with `busy`, beside a process that keeps a core busy."""
-    all_works = {**works, PEAK: matrix_product(product)}
-    if busy:
-        with busy_core():
-            times = side_by_side(all_works, repeats)
-    else:
+    all_works = {**works, PEAK: matrix_product(PRODUCT)}
+    with busy_core() if busy else nullcontext():
         times = side_by_side(all_works, repeats)
-    peak = 2 * product**3 / min(times.pop(PEAK).seconds)
+    peak = 2 * PRODUCT**3 / min(times.pop(PEAK).seconds)
     return Measurement(work, busy, times, operations, peak)
 
 
@@ -68,15 +64,3 @@ def infer(size: Size) -> tuple[dict[str, Work], float]:
     """A forward pass of each contender, and its number of operations."""
     batch = random_batch(size)
     return {name: partial(forward_pass(contender(name, size)), batch) for name in GRUS}, size.forward_operations
-
-
-def answer(size: Size) -> tuple[dict[str, Work], float]:
-    """A forward pass of one question by each contender, and its number of operations."""
-    return infer(replace(size, batch=1))
-
-
-WORKS: dict[str, Callable[[Size], tuple[dict[str, Work], float]]] = {
-    "train": train,
-    "infer": infer,
-    "answer": answer,
-}

@@ -3,16 +3,16 @@
 import datetime
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from gareader.building.sentences import news_sentences
-from gareader.core.errors import CorpusError, did_you_mean
+from gareader.core.errors import CorpusError
 from gareader.data.corpora.files import Report, pieces, utf8
-from gareader.data.corpora.jsonl import json_kind
+from gareader.data.corpora.jsonl import JsonLine, json_kind
 from gareader.data.examples import Words
 
 Purpose = Literal["news", "pairs"]
@@ -25,10 +25,7 @@ SHAPES: dict[Purpose, str] = {
 LONGEST_LINE = 10 << 20
 """The largest number of characters of a line; a longer one is no article."""
 
-_TEXTS = ("article", "text")
-_NO_TEXT = re.compile(
-    r"[\x00-\x08\x0e-\x1b\x7f\ufdd0-\ufdef\ufffe\uffff]"
-)  # not allowed in XML, or reserved for internal use
+_NO_TEXT = re.compile(r"[\x00-\x08\x0e-\x1b\x7f\ufdd0-\ufdef\ufffe\uffff]")  # not allowed in XML, or reserved
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -64,24 +61,22 @@ def tokenise_article(raw: RawArticle) -> Article:
     return Article(raw.id, news_sentences(raw.text), highlights, raw.date)
 
 
-def read_raw(path: Path, purpose: Purpose, report: Report, ids: set[str] | None = None) -> Iterator[RawArticle]:
-    """Stream the articles of a file; report a bad one and continue with the next.
-
-    `ids` holds the ids of the articles so far, over several files; memory grows with it.
-    """
-    ids = set() if ids is None else ids
-    for number, row in _rows(path, report):
-        if not row.strip():
-            continue
-        try:
-            article = _Line(path, number, row).article(purpose)
-            if article.id in ids:
-                raise CorpusError(f"a second article with the id {article.id!r}; give each its own", path, number)
-        except CorpusError as bad:
-            report(bad)
-        else:
-            ids.add(article.id)
-            yield article
+def read_raw(paths: Iterable[Path], purpose: Purpose, report: Report) -> Iterator[RawArticle]:
+    """Stream the articles of files; report a bad article or file and continue with the next; memory holds all ids."""
+    ids: set[str] = set()
+    for path in paths:
+        for number, row in _rows(path, report):
+            if not row.strip():
+                continue
+            try:
+                article = _ArticleLine(path, number, row, purpose).article()
+                if article.id in ids:
+                    raise CorpusError(f"a second article with the id {article.id!r}; give each its own", path, number)
+            except CorpusError as bad:
+                report(bad)
+            else:
+                ids.add(article.id)
+                yield article
 
 
 def _rows(path: Path, report: Report) -> Iterator[tuple[int, str]]:
@@ -89,65 +84,43 @@ def _rows(path: Path, report: Report) -> Iterator[tuple[int, str]]:
     rest: list[str] = []
     size, number = 0, 1
     try:
-        for piece in pieces(path):
+        for piece in chain(pieces(path), "\n"):  # the last line may lack its end
             for place, part in enumerate(piece.split("\n")):
+                if place and size > LONGEST_LINE:
+                    limit = f"more than {LONGEST_LINE >> 20} MiB"
+                    problem = f"a line of {size:,} characters, {limit}; write one article on each line"
+                    report(CorpusError(problem, path, number))
+                elif place:
+                    yield number, "".join(rest)
                 if place:  # a line has ended before this part
-                    yield from _complete_line(rest, size, path, number, report)
                     rest, size, number = [], 0, number + 1
                 size += len(part)
                 if size <= LONGEST_LINE:
                     rest.append(part)
     except CorpusError as damage:
         report(damage if number == 1 and not size else CorpusError(damage.problem, path, number))
-        return
-    yield from _complete_line(rest, size, path, number, report)
 
 
-def _complete_line(rest: list[str], size: int, path: Path, number: int, report: Report) -> Iterator[tuple[int, str]]:
-    if size > LONGEST_LINE:
-        problem = f"a line of {size:,} characters, more than {LONGEST_LINE >> 20} MiB; write one article on each line"
-        report(CorpusError(problem, path, number))
-    else:
-        yield number, "".join(rest)
+class _ArticleLine(JsonLine):
+    """The JSON object of an article."""
 
+    kind = "an article"
 
-class _Line:
-    """One JSON object, and its place for errors."""
+    def __init__(self, path: Path, number: int, row: str, purpose: Purpose) -> None:
+        self.purpose, self.shape = purpose, SHAPES[purpose]
+        super().__init__(path, number, row, _refuse)
 
-    def __init__(self, path: Path, number: int, row: str) -> None:
-        self.path, self.number = path, number
-        try:
-            self.object: Any = json.loads(utf8(row, path, number), parse_constant=_refuse)
-        except (ValueError, RecursionError) as error:
-            raise self.bad(f"broken JSON: {error}; write each article as one whole object on one line") from None
-
-    def bad(self, problem: str) -> CorpusError:
-        """The error for this line."""
-        return CorpusError(problem, self.path, self.number)
-
-    def article(self, purpose: Purpose) -> RawArticle:
+    def article(self) -> RawArticle:
         """Return the article of this line."""
-        if not isinstance(self.object, dict):
-            raise self.bad(f"{json_kind(self.object)} where an object is due: {SHAPES[purpose]}")
-        self.check_keys(purpose)
-        key = next(key for key in _TEXTS if key in self.object)
+        detail = "highlights" if self.purpose == "news" else "date"
+        key = "text" if "text" in self.object and "article" not in self.object else "article"
+        self.check_keys(("id", key, detail), (), {"id", "article", "text", "date", detail})
         text = self.text(key, self.object[key])
         if not text.strip():
             raise self.bad(f"the key {key!r} holds no words; give the article's text, or leave the line out")
-        if purpose == "news":
+        if self.purpose == "news":
             return RawArticle(self.id(), text, highlights=self.highlights())
         return RawArticle(self.id(), text, date=self.date())
-
-    def check_keys(self, purpose: Purpose) -> None:
-        """Raise the error of a missing or misspelt key; ignore other keys, which are the user's own."""
-        needed = ("id", "article", "highlights" if purpose == "news" else "date")
-        absent = [key for key in needed if key not in self.object and not (key == "article" and "text" in self.object)]
-        known = {*needed, "date", "text"}
-        for key in self.object:
-            if key not in known and get_close_matches(key, absent, n=1, cutoff=0.75):
-                raise self.bad(f"unknown key {key!r}; {did_you_mean(key, known)}")
-        for key in absent:
-            raise self.bad(f"the key {key!r} is missing; an article is {SHAPES[purpose]}")
 
     def text(self, key: str, value: object) -> str:
         """Return a text, with spaces for characters that XML does not allow."""

@@ -98,7 +98,10 @@ class BookBuilder:
         for start, group in groupby(questions, lambda question: question.start):
             document = tuple(chain.from_iterable(sentences[start : start + self.config.sentences]))
             for question in group:
-                yield _example(book.title, question, document)
+                place = question.query.index(PLACEHOLDER)
+                answer = question.candidates.index(question.answer)
+                name = f"{book.title}:{start + 1}:{place + 1}"
+                yield Example(name, document, question.query, tuple(zip(question.candidates)), answer)
 
 
 def build(
@@ -191,10 +194,3 @@ def _tags(sentences: Sequence[Words]) -> list[list[str]]:
     tag = tagger().tag
     starts = range(0, len(sentences), _TAGGED_AT_ONCE)
     return [tags for start in starts for tags in tag(sentences[start : start + _TAGGED_AT_ONCE])]
-
-
-def _example(title: str, question: Question, document: Words) -> Example:
-    name = f"{title}:{question.start + 1}:{question.query.index(PLACEHOLDER) + 1}"
-    return Example(
-        name, document, question.query, tuple(zip(question.candidates)), question.candidates.index(question.answer)
-    )

@@ -47,8 +47,15 @@ class _Cluster:
 
 def find_entities(sentences: Sequence[Words], tag: Tagger | None = None, body: int | None = None) -> list[Entity]:
     """The entities of a text by first mention; sentences from `body` on are highlights of the text."""
+    mentions = find_mentions(sentences, tag)
+    names = _Names(mentions, len(sentences) if body is None else body)
+    clusters: dict[_Cluster, None] = {}
+    for mention in mentions:
+        cluster = names.cluster(mention)
+        cluster.mentions.append(mention)
+        clusters[cluster] = None
     entities = []
-    for cluster in _clusters(find_mentions(sentences, tag), len(sentences) if body is None else body):
+    for cluster in clusters:
         entity = Entity(cluster.full, tuple(cluster.mentions), _is_person(cluster.mentions, sentences))
         entities.append(replace(entity, name=entity.form() or cluster.full))
     return sorted(entities, key=lambda entity: (entity.mentions[0].sentence, entity.mentions[0].start))
@@ -120,17 +127,6 @@ class _Names:
             if len(called := self.called.get(words[0], [])) == 1:  # a first name alone
                 return called[0]
         return self.clusters.setdefault(key, _Cluster(words))
-
-
-def _clusters(mentions: Sequence[Mention], body: int) -> list[_Cluster]:
-    """Cluster the mentions by entity: equal names, parts of names, initials."""
-    names = _Names(mentions, body)
-    clusters: dict[int, _Cluster] = {}
-    for mention in mentions:
-        cluster = names.cluster(mention)
-        cluster.mentions.append(mention)
-        clusters[id(cluster)] = cluster
-    return list(clusters.values())
 
 
 def _may_be_person(full: Words) -> bool:

@@ -1,21 +1,124 @@
 """The fidelity of built questions to the Children's Book Test's own: equal questions, and similar statistics."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby
 from pathlib import Path
 
 from gareader.building.books import BookBuilder
-from gareader.building.likeness import Profile, Row, side_by_side
+from gareader.building.kinds import LISTED, TIMES, often_in_news
 from gareader.building.shelf import Book, books
 from gareader.core.errors import BuildError, CorpusError
 from gareader.core.parallel import in_order
 from gareader.data.corpora import read
 from gareader.data.corpora.files import Report
 from gareader.data.examples import PLACEHOLDER, Example, Words
+from gareader.data.statistics import ANSWER_STATISTICS, Tally
 
 Key = tuple[Words, Words, Words]
 """A question's document, query and answer."""
+
+CLASSES = {
+    "capitalised": "capitalised",
+    "capitals": "in capitals",
+    "listed": "times, ordinals and listed words",
+    "often": "other words, often in the news",
+    "seldom": "other words, seldom in the news",
+}
+"""Classes of words: their names in JSON and their labels in the table."""
+
+_GENERAL = (
+    "answer_before_blank",
+    "answer_after_blank",
+    "distractors_in_query_mean",
+    "most_frequent_accuracy",
+    "most_frequent_not_in_query_accuracy",
+    "distractors_more_frequent_mean",
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A statistic of the official questions and of the built ones."""
+
+    name: str
+    label: str
+    official: float
+    built: float
+
+    @property
+    def ratio(self) -> float | None:
+        """The ratio of built to official."""
+        return self.built / self.official if self.official else None
+
+    @property
+    def differs(self) -> bool:
+        """Whether the two differ by more than a quarter of the official value."""
+        return abs(self.built - self.official) > self.official / 4
+
+
+def word_class(word: str) -> str | None:
+    """The word's class in CLASSES; None for punctuation and numbers."""
+    if not word[0].isalpha():
+        return None
+    if word[0].isupper():
+        return "capitals" if word.isupper() and len(word) > 1 else "capitalised"
+    if word in LISTED or word in TIMES:
+        return "listed"
+    return "often" if often_in_news(word) else "seldom"
+
+
+class Profile:
+    """The counts behind the table."""
+
+    def __init__(self, passages: Iterable[Sequence[Example]] = ()) -> None:
+        self.tally = Tally()
+        self.answers: Counter[str | None] = Counter()
+        self.distractors: Counter[str | None] = Counter()
+        self.passages: Counter[int] = Counter()
+        """The number of passages by their number of questions."""
+        for questions in passages:
+            self.add(questions)
+
+    def add(self, questions: Sequence[Example]) -> None:
+        """Count the questions of one passage."""
+        self.passages[len(questions)] += 1
+        for example in questions:
+            self.tally.add(example)
+            for number, words in enumerate(example.candidates):
+                (self.answers if number == example.answer else self.distractors)[word_class(words[-1])] += 1
+
+    def merge(self, other: "Profile") -> None:
+        """Add the counts of another profile."""
+        self.tally.merge(other.tally)
+        self.answers += other.answers
+        self.distractors += other.distractors
+        self.passages += other.passages
+
+    @property
+    def questions(self) -> int:
+        return self.answers.total()
+
+    def per_passage(self, questions: int) -> float:
+        """Expected questions per passage with any, in a sample of `questions` of all questions."""
+        share = min(1.0, questions / self.questions)
+        sampled_passages = sum(count * (1 - (1 - share) ** size) for size, count in self.passages.items())
+        return share * self.questions / sampled_passages
+
+
+def side_by_side(official: Profile, built: Profile) -> list[Row]:
+    """Return the table; questions per passage are those of a sample of the official number of questions."""
+    general = official.tally.statistics(), built.tally.statistics()
+    rows = [Row(name, ANSWER_STATISTICS[name][0], *(getattr(one, name) for one in general)) for name in _GENERAL]
+    for what in ("answers", "distractors"):
+        counts = getattr(official, what), getattr(built, what)
+        rows += [
+            Row(f"{what}_{name}", f"{what}: {label}", *(count[name] / count.total() for count in counts))
+            for name, label in CLASSES.items()
+        ]
+    drawn = (one.per_passage(official.questions) for one in (official, built))
+    return [*rows, Row("questions_per_passage", "questions per passage that gives any, of as many", *drawn)]
 
 
 @dataclass(frozen=True)
@@ -106,7 +209,7 @@ def measure_fidelity(
         reproduced=len(built_passages) / len(passages),
         built=profile.questions,
         per_passage=profile.per_passage(profile.questions),
-        statistics=side_by_side(_profile(passages.values()), profile),
+        statistics=side_by_side(Profile(passages.values()), profile),
     )
 
 
@@ -122,13 +225,6 @@ def _official(path: Path) -> dict[Words, list[Example]]:
     if not passages:
         raise CorpusError("no question is in here; --check takes a file of questions", path)
     return passages
-
-
-def _profile(passages: Iterable[Sequence[Example]]) -> Profile:
-    profile = Profile()
-    for examples in passages:
-        profile.add(examples)
-    return profile
 
 
 def _key(example: Example) -> Key:

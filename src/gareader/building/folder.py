@@ -10,7 +10,7 @@ from typing import IO, Any
 from gareader.core.errors import BuildError
 from gareader.core.whole import whole_folder
 from gareader.data.examples import Example
-from gareader.data.statistics import Tally
+from gareader.data.statistics import ANSWER_STATISTICS, Tally
 
 SPLITS = ("train", "validation", "test")
 
@@ -21,13 +21,7 @@ _ROWS = {
     "document_words_max": ("… longest", "{:,}"),
     "query_words_mean": ("words of a query, mean", "{:.1f}"),
     "candidates_mean": ("candidates, mean", "{:.1f}"),
-    "answer_in_document": ("answer in the document", "{:.1%}"),
-    "answer_before_blank": ("answer also before the blank", "{:.1%}"),
-    "answer_after_blank": ("answer also after the blank", "{:.1%}"),
-    "distractors_in_query_mean": ("distractors in the query, mean", "{:.3f}"),
-    "distractors_more_frequent_mean": ("distractors more frequent than the answer, mean", "{:.2f}"),
-    "most_frequent_accuracy": ("most frequent candidate is right", "{:.1%}"),
-    "most_frequent_not_in_query_accuracy": ("… that is not in the query", "{:.1%}"),
+    **ANSWER_STATISTICS,
 }
 
 
@@ -91,7 +85,7 @@ def write_card(folder: Path, name: str, facts: Mapping[str, Any], tallies: Mappi
     (folder / "card.json").write_text(text + "\n", encoding="utf-8")
     lines = [f"# {name}", "", f"| | {' | '.join(statistics)} |", "|---|" + "---|" * len(statistics)]
     for key, (label, style) in _ROWS.items():
-        cells = ["–" if values[key] is None else style.format(values[key]) for values in statistics.values()]
+        cells = ["–" if values[key] is None else style.format(values[key], digits=1) for values in statistics.values()]
         lines.append(f"| {label} | {' | '.join(cells)} |")
     for title, value in facts.items():
         lines += ["", f"## {title.capitalize()}", ""]

@@ -1,9 +1,8 @@
 """Corpora from articles: questions about news, and about pairs of articles on the same event."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -12,9 +11,8 @@ from typing import TypeVar
 from gareader.building import articles, news, pairs
 from gareader.building.articles import RawArticle
 from gareader.building.baselines import RELAXED, STRICT, select_questions
+from gareader.building.books import tagger
 from gareader.building.folder import SplitFiles, new_folder, write_card
-from gareader.building.names import Tagger
-from gareader.building.perceptron import Perceptron
 from gareader.building.similar import Rarity
 from gareader.core.distributed import ALONE, Group
 from gareader.core.errors import BuildError, ConfigError, CorpusError
@@ -59,31 +57,26 @@ class NewsBuilder:
 
     def __call__(self, batch: Sequence[RawArticle]) -> list[tuple[str, list[news.NewsQuestion]]]:
         """Return the id and the questions of each article."""
-        tag = _tagger() if self.tagger else None
+        tag = _tag if self.tagger else None
         return [
             (raw.id, news.questions(articles.tokenise_article(raw), self.seed, self.anonymise, tag, self.fewest))
             for raw in batch
         ]
 
 
-@cache
-def _tagger() -> Tagger:
-    """NLTK's tagger for one sentence at a time."""
-    tag = Perceptron.load().tag
-    return lambda words: tag([words])[0]
+def _tag(words: Sequence[str]) -> Sequence[str]:
+    return tagger().tag([words])[0]
 
 
-class _Problems:
-    """Reports bad articles, and lists them for the card."""
+def _listed(problems: list[str], report: Report) -> Report:
+    """A function that reports a bad article, and lists it for the card."""
 
-    def __init__(self, report: Report) -> None:
-        self._report = report
-        self.lines: list[str] = []
-
-    def __call__(self, bad: CorpusError) -> None:
+    def note(bad: CorpusError) -> None:
         place = f":{bad.line}" if bad.line else ""
-        self.lines.append(f"{printable_name(bad.path)}{place}: {bad.problem}")
-        self._report(bad)
+        problems.append(f"{printable_name(bad.path)}{place}: {bad.problem}")
+        report(bad)
+
+    return note
 
 
 def build_news(
@@ -99,9 +92,9 @@ def build_news(
     watch: Callable[[Iterator[RawArticle]], Iterator[RawArticle]],
 ) -> Counter[str]:
     """Write the corpus; the seed draws a split for each article. A bad article is reported, the others are built."""
-    problems = _Problems(report)
+    problems: list[str] = []
     total: Counter[str] = Counter()
-    raw = watch(_articles(paths, "news", problems))
+    raw = watch(articles.read_raw(paths, "news", _listed(problems, report)))
     stream = in_order(builder, _batches(raw, _AT_ONCE), workers, group)
     if not group.first:
         return help_with(stream)
@@ -121,7 +114,7 @@ def build_news(
         facts = {
             "settings": {**asdict(builder), "format": format, **asdict(shares)},
             "counts": dict(total),
-            "left out": problems.lines,
+            "left out": problems,
         }
         write_card(folder, "Cloze questions from news", facts, files.tallies)
     return total
@@ -143,14 +136,14 @@ def build_pairs(
     watch: Callable[[Iterator[RawArticle]], Iterator[RawArticle]],
 ) -> Counter[str]:
     """Write the corpus; the newest questions are validation and test. All articles are in memory, about 20 kB each."""
-    problems = _Problems(report)
-    raw = _batches(watch(_articles(paths, "pairs", problems)), _AT_ONCE)
+    problems: list[str] = []
+    raw = _batches(watch(articles.read_raw(paths, "pairs", _listed(problems, report))), _AT_ONCE)
     stream = in_order(_tokenised, raw, workers, group)
     if not group.first:
         return help_with(stream)
     with new_folder(out) as folder:
         everything = pairs.by_date(article for batch in stream for article in batch)
-        questions = list(pairs.questions(everything, Rarity.of(everything), settings, _tagger() if tagger else None))
+        questions = list(pairs.questions(everything, Rarity.of(everything), settings, _tag if tagger else None))
         answered, choices = [each.solved for each in questions], [len(each.example.candidates) for each in questions]
         selected = select_questions(answered, choices, VARIANTS[variant], seed)
         total = Counter(articles=len(everything), questions=len(selected), suppressed=len(questions) - len(selected))
@@ -163,19 +156,10 @@ def build_pairs(
             "settings": {**asdict(settings), "variant": variant, "seed": seed, "tagger": tagger, "format": format}
             | asdict(shares),
             "counts": dict(total),
-            "left out": problems.lines,
+            "left out": problems,
         }
         write_card(folder, f"Cloze questions from pairs of articles, {variant}", facts, files.tallies)
     return total
-
-
-def _articles(paths: Iterable[Path], purpose: articles.Purpose, report: Report) -> Iterator[RawArticle]:
-    ids: set[str] = set()
-    for path in paths:
-        try:
-            yield from articles.read_raw(path, purpose, report, ids)
-        except CorpusError as bad:  # a file that cannot be opened
-            report(bad)
 
 
 def _tokenised(batch: Sequence[RawArticle]) -> list[articles.Article]:

@@ -1,11 +1,9 @@
 """The story of a Project Gutenberg file, without licence, title page, contents, pictures and transcribers' notes."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
-
-from gareader.building.apparatus import without_apparatus
+from itertools import groupby, takewhile
 
 _START = re.compile(
     r"""(?ix)
@@ -57,6 +55,30 @@ _FINIS = re.compile(
 )
 _ENTRY = re.compile(r"\s*(?:chapter\b|[ivxlc]+\W|\d+\W)|.*\W\d{1,4}\s*$", re.IGNORECASE)
 _NUMBERING = re.compile(r"\b(?:chapter|[ivxlc]+|\d+|page)\b|[\W_]+", re.IGNORECASE)
+
+_OPENED = r"""
+    \[\s*(?:
+      (?:illustrations?|frontispiece|decoration|ornament|vignette|(?:head|tail)-?piece)\b
+    | (?:footnotes?|side-?notes?|(?:blank|title)\ page)\b
+    | (?:plate|picture|image|photograph|figure|map|music|cover)(?=\s*[:.\d\]])
+    | transcriber|transcription|editor\ of\ this\ e )
+"""
+_NOTE = rf"(?:{_OPENED}(?:(?:[^\[\]]|\[[^\[\]]*+\]){{0,3000}}+\]|(?:[^\n]|\n(?![ \t]*\n))*+))"
+"""A note in brackets, which may contain others; an unclosed one goes to the end of the paragraph."""
+_PAGE = r"(?:\[\s*(?:pg|page|p)\.?\s*[\divxlc]+\s*\]|\{(?:pg|page|p)?\.?\s*[\divxlc]+\s*\})"
+_REFERENCE = r"(?:\[(?:\d{1,3}|[A-Z]|\*{1,3}|[†‡])\])"
+_FOOTNOTE = rf"(?:{_REFERENCE}[ \t]+\S.*(?:\n[ \t]*\S.*)*)"
+"""A footnote with its reference, at the beginning of a paragraph."""
+_APPARATUS = re.compile(
+    rf"(?:^[ \t]*(?:{_NOTE}|{_PAGE})[ \t]*(?:\n|\Z)) | (?:(?<=\n\n)|\A)[ \t]*{_FOOTNOTE}"
+    rf"| {_NOTE} | {_PAGE} | {_REFERENCE}",
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
+"""A line of apparatus alone is matched with its line break, so that it cuts no paragraph in two."""
+_RULE = re.compile(r"[ \t]*+(?:[*=~#_•·-][ \t]*+){3,}+")
+_FRAME = re.compile(r"[ \t]*\+[-=+]{3,}\+?[ \t]*")
+_FRAMED = re.compile(r"[ \t]*\|(.*)\|[ \t]*")
+_ON_EDITION = re.compile(r"(?i)transcri|typograph|errata|spelling|hyphenat|project gutenberg")
 
 _FRONT = 400
 """The number of paragraphs to search for the beginning of the story."""
@@ -111,7 +133,7 @@ def body(text: str) -> str:
     elif starts:
         story = text[starts[-1].end() :]
     marked = len(story) < len(text)
-    story = without_apparatus(story)
+    story = _without_apparatus(story)
     paragraphs = _paragraphs(story)
     first = _first(paragraphs[:_FRONT], marked)
     last = _last(paragraphs, first) if marked else len(paragraphs)
@@ -119,6 +141,24 @@ def body(text: str) -> str:
     if len(kept) == len(paragraphs):
         return story
     return "".join("\n" * paragraph.blank + paragraph.text + "\n" for paragraph in kept).lstrip("\n")
+
+
+def _without_apparatus(text: str) -> str:
+    """Remove notes in brackets, page numbers, footnotes, rules between sections, and boxes about the edition."""
+    lines = _APPARATUS.sub("", text).split("\n")
+    return "\n".join("" if _RULE.fullmatch(line) else line for line in _unframed(lines))
+
+
+def _unframed(lines: list[str]) -> Iterator[str]:
+    """Replace boxes drawn with characters by their text, or by nothing if it is about the edition."""
+    for framed, some in groupby(lines, lambda line: bool(_FRAME.fullmatch(line) or _FRAMED.fullmatch(line))):
+        if not framed:
+            yield from some
+            continue
+        inside = [_FRAMED.fullmatch(line) for line in some]
+        texts = [line[1].strip() for line in inside if line]
+        if not _ON_EDITION.search("\n".join(texts)):
+            yield from texts
 
 
 def _paragraphs(text: str) -> list[_Paragraph]:

@@ -40,9 +40,8 @@ class Excluded:
         ids = np.array([self.numbers.get(word.lower(), 0) for words in sentences for word in words], dtype=np.uint64)
         runs = _runs(ids)
         place = np.minimum(np.searchsorted(self.hashes, runs), len(self.hashes) - 1)
-        known = (
-            _runs((ids > 0).astype(np.uint64), np.uint64(1)) == LENGTH
-        )  # a run with a word of no text matches nothing
+        # a run with a word of no text matches nothing
+        known = _runs((ids > 0).astype(np.uint64), np.uint64(1)) == LENGTH
         hits = np.concatenate([[0], np.cumsum((self.hashes[place] == runs) & known)])
         edges = np.concatenate([[0], np.cumsum([len(words) for words in sentences])])
         first, end = edges[: len(sentences) - length + 1], edges[length:]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from gareader.building.articles import Article
 from gareader.building.baselines import Choice, solved
@@ -49,13 +50,10 @@ class PairSettings:
 
 @dataclass(frozen=True, slots=True)
 class PairQuestion:
-    """A question, its two articles, and the baselines that answer it."""
+    """A question, and the baselines that answer it."""
 
     example: Example
-    asked_by: str
-    """The id of the article whose lead sentence is the query."""
-    passage: str
-    """The id of the article that is the document."""
+    """Its id begins with those of the two articles: the one whose lead sentence is the query, then the document."""
     solved: tuple[bool, ...]
     """For each of BASELINES, whether it gives the answer."""
 
@@ -133,19 +131,11 @@ def _question(
     right = [number for number, choice in enumerate(choices) if compatible(person.name, choice.words)]
     if len(right) != 1 or not settings.fewest <= len(choices) <= settings.most:
         return None
-    document = passage.article.words
-    candidates = tuple(choice.words for choice in choices)
-    number = _place(asker, lead, mention)
-    name = f"{asker.article.id} {passage.article.id} {number}"
-    example = Example(name, document, query, candidates, right[0])
-    answers = solved(example, choices, rarity.counts)
-    return PairQuestion(example, asker.article.id, passage.article.id, answers)
-
-
-def _place(indexed: IndexedArticle, lead: int, mention: Mention) -> int:
-    """The position of the mention among those of the lead, for the id: one lead may give several questions."""
-    starts = sorted(other.start for entity in indexed.entities for other in entity.mentions if other.sentence == lead)
-    return starts.index(mention.start) + 1
+    # one lead may give several questions: the id has the position of the mention among those of the lead
+    starts = sorted(other.start for entity in asker.entities for other in entity.mentions if other.sentence == lead)
+    name = f"{asker.article.id} {passage.article.id} {starts.index(mention.start) + 1}"
+    example = Example(name, passage.article.words, query, tuple(choice.words for choice in choices), right[0])
+    return PairQuestion(example, solved(example, choices, rarity.counts))
 
 
 def _choices(person: Entity, others: Sequence[Entity], passage: IndexedArticle) -> list[Choice]:
@@ -160,7 +150,5 @@ def _choices(person: Entity, others: Sequence[Entity], passage: IndexedArticle) 
 
 def _starts(passage: IndexedArticle, entity: Entity) -> tuple[tuple[int, int], ...]:
     """Start and end of the entity's mentions, counted from the document's first word."""
-    before = [0]
-    for sentence in passage.article.sentences:
-        before.append(before[-1] + len(sentence))
+    before = [0, *accumulate(map(len, passage.article.sentences))]
     return tuple((before[one.sentence] + one.start, before[one.sentence] + one.end) for one in entity.mentions)

@@ -1,9 +1,10 @@
 """Articles on the same event: similar in their rarest words, near in time, and not copies of each other."""
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
+from itertools import chain
 from math import log, sqrt
 from zlib import crc32
 
@@ -29,14 +30,9 @@ class Rarity:
     counts: Counter[str]
 
     @classmethod
-    def of(cls, articles: Iterable[Article]) -> "Rarity":
-        """Count the words in one pass over the articles."""
-        counts: Counter[str] = Counter()
-        number = 0
-        for article in articles:
-            number += 1
-            counts.update(set(_terms(article)))
-        return cls(number, counts)
+    def of(cls, articles: Collection[Article]) -> "Rarity":
+        """Count the articles with each word."""
+        return cls(len(articles), Counter(chain.from_iterable(map(_terms, articles))))
 
     def vector(self, article: Article) -> dict[str, float]:
         """The tf-idf vector of the article's strongest words, of length one."""

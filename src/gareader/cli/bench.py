@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 from cyclopts.validators import Number
@@ -31,38 +31,37 @@ Hidden = Annotated[AtLeastOne, Parameter(help="GRU units per direction.")]
 Busy = Annotated[bool, Parameter(help="Measure again while another process keeps one core busy.")]
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Setup:
+    """The sizes of reader and batch, and how they are measured."""
+
+    batch: Batch = 32
+    document: Document = 430
+    hidden: Hidden = 128
+    repeats: Repeats = 5
+    busy: Busy = True
+
+
+DEFAULT = Setup()
+
+
 @bench.command
-def train(
-    *,
-    batch: Batch = 32,
-    document: Document = 430,
-    hidden: Hidden = 128,
-    repeats: Repeats = 5,
-    busy: Busy = True,
-    as_json: Json = False,
-) -> None:
+def train(*, setup: Setup = DEFAULT, as_json: Json = False) -> None:
     """A training step of gareader, of the same reader on torch.nn.GRU, and the machine's peak.
 
     Example: `gareader bench train --batch 2 --document 20 --repeats 1 --no-busy`
     """
-    bench_reader("train", batch, document, hidden, repeats, busy, as_json)
+    bench_reader("train", setup, as_json)
 
 
 @bench.command
-def infer(
-    *,
-    batch: Batch = 32,
-    document: Document = 430,
-    hidden: Hidden = 128,
-    repeats: Repeats = 5,
-    busy: Busy = True,
-    as_json: Json = False,
-) -> None:
+def infer(*, setup: Setup = DEFAULT, as_json: Json = False) -> None:
     """Time to answer a batch of questions, as in `gareader evaluate`.
 
     Example: `gareader bench infer --batch 2 --document 20 --repeats 1 --no-busy`
     """
-    bench_reader("infer", batch, document, hidden, repeats, busy, as_json)
+    bench_reader("infer", setup, as_json)
 
 
 @bench.command
@@ -73,7 +72,7 @@ def answer(
 
     Example: `gareader bench answer --document 20 --repeats 1 --no-busy`
     """
-    bench_reader("answer", 1, document, hidden, repeats, busy, as_json)
+    bench_reader("answer", Setup(1, document, hidden, repeats, busy), as_json)
 
 
 @bench.command
@@ -151,14 +150,14 @@ def prepare(corpus: Path, *, repeats: Repeats = 5, as_json: Json = False) -> Non
     print(f"{'peak memory':<24} {result.peak_memory_mb:8.0f} MB a process")
 
 
-def bench_reader(work: str, batch: int, document: int, hidden: int, repeats: int, busy: bool, as_json: bool) -> None:
+def bench_reader(work: str, setup: Setup, as_json: bool) -> None:
     """Measure training, inference or answering at some size, and print."""
     from gareader.benchmark.contenders import Size  # it imports torch
-    from gareader.benchmark.reading import WORKS
+    from gareader.benchmark.reading import infer, train
 
-    size = Size(batch=batch, document=document, hidden=hidden)
-    works, operations = WORKS[work](size)
-    show_measurements(work, size, works, operations, repeats=repeats, busy=busy, as_json=as_json)
+    size = Size(batch=setup.batch, document=setup.document, hidden=setup.hidden)
+    works = train(size) if work == "train" else infer(size)
+    show_measurements(work, size, *works, repeats=setup.repeats, busy=setup.busy, as_json=as_json)
 
 
 def show_measurements(
@@ -170,15 +169,10 @@ def show_measurements(
     for beside in (False, True) if busy else (False,):
         result = measure(work, works, operations, repeats, busy=beside)
         if as_json:
-            print(json.dumps({**asdict(size), **record(result)}), flush=True)
+            ratios = {"speedup_over_nn_gru": result.speedup_over_nn_gru, "share_of_peak": result.share_of_peak}
+            print(json.dumps({**asdict(size), **asdict(result), **ratios}), flush=True)
         else:
             show(result)
-
-
-def record(result: "Measurement") -> dict[str, Any]:
-    """The JSON record of a measurement."""
-    ratios = {"speedup_over_nn_gru": result.speedup_over_nn_gru, "share_of_peak": result.share_of_peak}
-    return {**asdict(result), **ratios}
 
 
 def show(result: "Measurement") -> None:

@@ -14,9 +14,8 @@ from rich.table import Table
 
 from gareader.building.books import BookBuilder
 from gareader.building.books import build as build_books
-from gareader.building.fidelity import measure_fidelity
+from gareader.building.fidelity import Row, measure_fidelity
 from gareader.building.from_articles import NewsBuilder, Shares, build_news, build_pairs
-from gareader.building.likeness import Row
 from gareader.building.overlap import Excluded
 from gareader.building.pairs import PairSettings
 from gareader.building.passages import PassageConfig

@@ -52,13 +52,7 @@ STATISTICS = {
     "query_words_max": ("query words, max", "{:,}"),
     "candidates_mean": ("candidates, mean", "{:.2f}"),
     "answers": ("answers known", "{:,}"),
-    "answer_in_document": ("answer in the document", "{:.2%}"),
-    "answer_before_blank": ("answer also before the blank", "{:.2%}"),
-    "answer_after_blank": ("answer also after the blank", "{:.2%}"),
-    "distractors_in_query_mean": ("distractors in the query, mean", "{:.3f}"),
-    "distractors_more_frequent_mean": ("distractors more frequent than the answer, mean", "{:.2f}"),
-    "most_frequent_accuracy": ("most frequent candidate is right", "{:.2%}"),
-    "most_frequent_not_in_query_accuracy": ("… that is not in the query", "{:.2%}"),
+    **statistics.ANSWER_STATISTICS,
     "skipped": ("bad examples skipped", "{:,}"),
 }
 """The label and the format of each number of `describe`."""
@@ -70,7 +64,9 @@ def print_table(columns: list[dict[str, object]]) -> None:
     for cell in table.columns[1:]:
         cell.justify = "right"
     for key, (label, style) in STATISTICS.items():
-        table.add_row(label, *("–" if column[key] is None else style.format(column[key]) for column in columns))
+        table.add_row(
+            label, *("–" if column[key] is None else style.format(column[key], digits=2) for column in columns)
+        )
     Console().print(table)
 
 

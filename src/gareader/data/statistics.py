@@ -37,6 +37,18 @@ class CorpusStatistics:
     """Accuracy of guessing the most frequent candidate without a word of the query, if there is such a candidate."""
 
 
+ANSWER_STATISTICS = {
+    "answer_in_document": ("answer in the document", "{:.{digits}%}"),
+    "answer_before_blank": ("answer also before the blank", "{:.{digits}%}"),
+    "answer_after_blank": ("answer also after the blank", "{:.{digits}%}"),
+    "distractors_in_query_mean": ("distractors in the query, mean", "{:.3f}"),
+    "distractors_more_frequent_mean": ("distractors more frequent than the answer, mean", "{:.2f}"),
+    "most_frequent_accuracy": ("most frequent candidate is right", "{:.{digits}%}"),
+    "most_frequent_not_in_query_accuracy": ("… that is not in the query", "{:.{digits}%}"),
+}
+"""The label and the format of each statistic of answers, for tables."""
+
+
 def describe(examples: Iterable[Example]) -> CorpusStatistics:
     """Compute the statistics in one pass; memory grows with the vocabulary only."""
     tally = Tally()

@@ -1,9 +1,10 @@
 """JSON lines, for users' own questions: one object per line, its texts raw or as lists of words."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 from unicodedata import normalize
 
 from gareader.core.errors import CorpusError, ForeignLineError, did_you_mean
@@ -16,9 +17,6 @@ SHAPE = 'lines {"id": ..., "document": ..., "query": ..., "candidates": [...], "
 
 BEGINNING = b"\n"
 """A file can be cut before every line."""
-
-_NEEDED = ("document", "query", "candidates")
-_KNOWN = ("id", *_NEEDED, "answer")
 
 
 def looks_like(beginning: str) -> bool:
@@ -36,7 +34,7 @@ def read(path: Path, report: Report, span: Span = WHOLE, *, propose: bool = Fals
         if not row.strip():
             continue
         try:
-            example = _Line(path, number, row).example(f"{name}:{number}", propose)
+            example = _Question(path, number, row).example(f"{name}:{number}", propose)
         except CorpusError as bad:
             report(bad)
         else:
@@ -55,27 +53,43 @@ def written(example: Example) -> str:
     return json.dumps(line, ensure_ascii=False) + "\n"
 
 
-class _Line:
+class JsonLine:
     """One JSON object, and its place for errors."""
 
-    def __init__(self, path: Path, number: int, row: str) -> None:
+    kind = "a question"
+    shape = SHAPE
+
+    def __init__(self, path: Path, number: int, row: str, parse_constant: Callable[[str], Any] | None = None) -> None:
         self.path, self.number = path, number
         try:
-            self.object = json.loads(utf8(row, path, number))
+            self.object = json.loads(utf8(row, path, number), parse_constant=parse_constant)
         except (ValueError, RecursionError) as error:
-            problem = f"broken JSON: {error}; write each question as one whole object on one line"
+            problem = f"broken JSON: {error}; write each {self.kind.split()[1]} as one whole object on one line"
             raise ForeignLineError(problem, path, number) from None
         if not isinstance(self.object, dict):
-            raise ForeignLineError(f"{json_kind(self.object)} where an object is due: {SHAPE}", path, number)
+            raise ForeignLineError(f"{json_kind(self.object)} where an object is due: {self.shape}", path, number)
 
     def bad(self, problem: str) -> CorpusError:
         """The error for this line."""
         return CorpusError(problem, self.path, self.number)
 
+    def check_keys(self, needed: Sequence[str], optional: Sequence[str], known: Collection[str]) -> None:
+        """Raise the error of a missing or misspelt key; ignore other keys, which are the user's own."""
+        absent = [key for key in (*needed, *optional) if key not in self.object]
+        for key in self.object:
+            if key not in known and get_close_matches(key, absent, n=1, cutoff=0.75):
+                raise self.bad(f"unknown key {key!r}; {did_you_mean(key, known)}")
+        for key in absent:
+            if key in needed:
+                raise self.bad(f"the key {key!r} is missing; {self.kind} is {self.shape}")
+
+
+class _Question(JsonLine):
     def example(self, default_id: str, propose: bool) -> Example:
         """Return the example of this line."""
         proposed = propose and "candidates" not in self.object
-        self.check_keys([key for key in _NEEDED if key != "candidates" or not proposed])
+        needed = ("document", "query") if proposed else ("document", "query", "candidates")
+        self.check_keys(needed, ("candidates", "answer"), ("id", "document", "query", "candidates", "answer"))
         answer = self.object.get("answer")
         document = self.words("document", self.object["document"], tokenise)
         query = mark_blank(self.words("query", self.object["query"], query_words))
@@ -91,16 +105,6 @@ class _Line:
             tuple(self.words("candidates", candidate, tokenise) for candidate in candidates),
             None if answer is None else self.words("answer", answer, tokenise),
         )
-
-    def check_keys(self, needed: Sequence[str]) -> None:
-        """Raise the error of a missing or misspelt key; ignore other keys, which are the user's own."""
-        absent = [key for key in (*_NEEDED, "answer") if key not in self.object]
-        for key in self.object:
-            if key not in _KNOWN and get_close_matches(key, absent, n=1, cutoff=0.75):
-                raise self.bad(f"unknown key {key!r}; {did_you_mean(key, _KNOWN)}")
-        for key in absent:
-            if key in needed:
-                raise self.bad(f"the key {key!r} is missing; a question is {SHAPE}")
 
     def id(self, default: str) -> str:
         """The id of the question, or the default."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gareader.building.likeness import Profile, Row, side_by_side, word_class
+from gareader.building.fidelity import Profile, Row, side_by_side, word_class
 from gareader.data.examples import PLACEHOLDER, Example
 
 DOCUMENT = tuple("Ann met Ben and Ben met an ogre one day in the house .".split())
