@@ -17,8 +17,9 @@ import pyarrow as pa
 from benchmarks.script import AtLeastOne, Json, start
 from gareader.core.errors import GareaderError
 from gareader.core.whole import whole_folder
+from gareader.data.addresses import is_prepared
 from gareader.data.batching import length_batches
-from gareader.data.store import PreparedCorpus, is_prepared, prepare_corpus
+from gareader.data.store import PreparedCorpus, prepare_corpus
 
 BATCH = 32
 

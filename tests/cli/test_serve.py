@@ -96,7 +96,7 @@ def test_without_the_extra_it_says_what_to_install(tmp_path):
     (tmp_path / "uvicorn.py").write_text("raise ModuleNotFoundError(\"No module named 'uvicorn'\", name='uvicorn')")
     missing = run("--check", PYTHONPATH=str(tmp_path))
     assert missing.returncode == 1
-    assert "serving needs uvicorn; type: pip install 'gareader[serve]'" in missing.stderr
+    assert "this needs uvicorn, which is not installed; type: pip install 'gareader[serve]'" in missing.stderr
 
 
 @pytest.mark.parametrize("token", ["", " "])

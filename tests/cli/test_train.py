@@ -13,7 +13,7 @@ import pytest
 from safetensors import safe_open
 
 import waiting
-from gareader.core.files import locked
+from gareader.core.locks import locked
 from gareader.training.run import BEST, LAST, METRICS, STATE
 from places import PROJECT
 from training.test_training import same_run

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gareader.core.errors import GareaderError, TrainingError
-from gareader.core.files import locked
+from gareader.core.locks import locked
 from gareader.core.whole import recover_folder, whole_file, whole_folder, written_whole
 
 

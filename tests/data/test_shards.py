@@ -11,7 +11,9 @@ import synthetic
 from data.test_store import CBT, EXAMPLES, examples
 from gareader.core.errors import CorpusError, StoreError
 from gareader.data import corpora
-from gareader.data.store import PreparedCorpus, encoding, is_prepared, prepare, prepare_corpus, read_examples, writing
+from gareader.data.addresses import is_prepared
+from gareader.data.sources import read_examples
+from gareader.data.store import PreparedCorpus, encoding, prepare, prepare_corpus, writing
 from gareader.training.experiment import Experiment
 from gareader.training.run import BEST
 

@@ -17,17 +17,10 @@ from hypothesis import strategies as st
 import synthetic
 from gareader.core.errors import CorpusError, StoreError
 from gareader.data import corpora
+from gareader.data.addresses import is_prepared
 from gareader.data.examples import PLACEHOLDER, Example
-from gareader.data.store import (
-    PreparedCorpus,
-    encoding,
-    is_prepared,
-    layout,
-    prepare,
-    prepare_corpus,
-    read_examples,
-    writing,
-)
+from gareader.data.sources import read_examples
+from gareader.data.store import PreparedCorpus, encoding, layout, prepare, prepare_corpus, writing
 from places import PROJECT, SAMPLES
 
 CBT = SAMPLES / "cbt.txt"

@@ -11,6 +11,7 @@ from gareader.data.examples import PLACEHOLDER, Example
 from gareader.kernels import layers, library
 from gareader.nn.tensors import tensors
 from gareader.readers.gated_attention_numpy import GatedAttentionInNumpy, shapes
+from gareader.readers.settings import GatedAttentionConfig
 from gareader.trained.model import arrays
 from readers.test_contract import COLLATE, build
 from readers.variants import VARIANTS
@@ -23,6 +24,7 @@ EXAMPLES = [*synthetic.corpus(6, seed=3), LOST]
 def twins(name):
     """A reader on torch and the same in numpy, with weights far from small."""
     kind, config = OWN[name]
+    assert isinstance(config, GatedAttentionConfig)
     reader = build(kind, config, dtype=torch.float32).eval()
     generator = torch.Generator().manual_seed(5)
     with torch.no_grad():

@@ -12,8 +12,9 @@ from cyclopts import App, CycloptsError, Parameter
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from gareader.core.errors import CorpusError, GareaderError
+from gareader.core.errors import CorpusError, GareaderError, extras_told
 from gareader.data.examples import Example
+from gareader.data.sources import read_examples
 from gareader.trained import ensembles, models
 
 app = App(
@@ -69,7 +70,8 @@ def main() -> None:
     warnings.showwarning = lambda message, *details: complain(message)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # clean up, as after an error
     try:
-        app(exit_on_error=False, result_action="return_value")
+        with extras_told():
+            app(exit_on_error=False, result_action="return_value")
         sys.stdout.flush()
     except CycloptsError:
         sys.exit(2)
@@ -110,8 +112,6 @@ def check_corpus(corpus: str | Path) -> None:
 
 def read_with_answers(corpus: str, format: str | None = None) -> list[Example]:
     """Read a corpus; raise GareaderError if no question has a known answer."""
-    from gareader.data.store import read_examples  # it imports pyarrow
-
     examples = list(read_examples(corpus, format=format))
     if all(example.answer is None for example in examples):
         raise GareaderError(f"{corpus}: no question has a known answer, so there is nothing to measure")

@@ -15,6 +15,7 @@ from cyclopts.validators import Number
 from gareader.cli.app import Json
 from gareader.core.files import opened
 from gareader.data.examples import PLACEHOLDER
+from gareader.data.sources import read_examples
 
 if TYPE_CHECKING:
     from gareader.benchmark.contenders import Size
@@ -99,8 +100,6 @@ def serve(
     questions
         How many different ones.
     """
-    from gareader.data.store import read_examples  # it imports pyarrow
-
     source = Path(str(files("gareader.data") / "stories" / "stories.jsonl")) if corpus is None else corpus
     bodies = [
         {

@@ -13,6 +13,7 @@ from rich.table import Table
 from gareader.cli.app import Format, Json, SkipBad, Skipped, watch
 from gareader.core.distributed import ALONE
 from gareader.data import statistics
+from gareader.data.sources import read_examples
 
 
 def describe(corpus: str, *more: str, format: Format = None, skip_bad: SkipBad = False, as_json: Json = False) -> None:
@@ -27,8 +28,6 @@ def describe(corpus: str, *more: str, format: Format = None, skip_bad: SkipBad =
     more
         Other corpora, for a table with a column each.
     """
-    from gareader.data.store import read_examples  # it imports pyarrow
-
     columns = []
     for path in (corpus, *more):
         skipped = Skipped()
@@ -95,7 +94,7 @@ def prepare(
     workers
         Processes that read a plain file of CBT or JSON lines; as many as there are cores if not given.
     """
-    from gareader.data.store import prepare_corpus  # it imports pyarrow
+    from gareader.data.store import prepare_corpus
 
     skipped = Skipped()
     prepared = prepare_corpus(

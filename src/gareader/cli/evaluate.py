@@ -28,8 +28,14 @@ from gareader.core.distributed import Group, joined
 from gareader.core.errors import GareaderError
 from gareader.core.whole import check_folder, written_whole
 from gareader.data.examples import Prediction, mean_prediction
+from gareader.data.sources import read_examples
 from gareader.data.statistics import describe
+from gareader.measuring.analysis import TEMPERATURES, at_bound, calibration, cross_fitted, fitted_temperature, groups
+from gareader.measuring.comparison import compare_with_models, compare_with_number, read_outcomes
+from gareader.measuring.evaluation import Tally, answers, prediction_record
+from gareader.measuring.evaluation import evaluate as report_on
 from gareader.plots.figures import check_picture, save
+from gareader.trained.predictor import load
 
 
 def evaluate(
@@ -89,13 +95,9 @@ def measure(
     modules: tuple[str, ...],
 ) -> list[dict[str, Any]]:
     """A report on each model, and one on their ensemble; the processes of a group share the work."""
-    from gareader.data.store import read_examples  # it imports pyarrow
-
     folders = [model_folder(name) for name in names]
     examples = list(read_examples(corpus, format=format, on_bad=on_bad))
     import_modules(modules)
-    from gareader.measuring.evaluation import Tally, answers, prediction_record  # it imports torch
-    from gareader.trained.predictor import load
 
     loaded = [load(folder).permuted(permutations) for folder in folders]
     names += ["ensemble"] * (len(loaded) > 1)
@@ -168,7 +170,6 @@ def compare(first: Path, *others: Path, against: float | None = None, as_json: J
         raise GareaderError("give another file of predictions, or a published accuracy with --against")
     if against is not None and 0 < against < 1:
         raise GareaderError(f"--against is in percent; for {against:g} type: --against {100 * against:g}")
-    from gareader.measuring.comparison import compare_with_models, compare_with_number, read_outcomes  # imports scipy
 
     outcomes = read_outcomes(first)
     if against is not None:
@@ -211,10 +212,7 @@ def analyse(
         check_picture(plot)
     folder, examples = model_folder(model), read_with_answers(corpus, format)
     import_modules(modules)
-    from gareader.measuring.analysis import calibration, cross_fitted, fitted_temperature, groups  # it imports scipy
-    from gareader.measuring.evaluation import evaluate as report_on  # it imports torch
     from gareader.plots.analysis import analysis_picture
-    from gareader.trained.predictor import load
 
     predictions = list(watch(load(folder).answer_many(examples), f"analysing {corpus}", len(examples)))
     baselines = describe(examples)
@@ -240,8 +238,6 @@ def analyse(
 
 def analysis_in_words(analysis: dict[str, Any]) -> str:
     """An analysis as text."""
-    from gareader.measuring.analysis import TEMPERATURES, at_bound
-
     lines = [
         f"{analysis['reader']} on {analysis['corpus']}: {with_interval(analysis)} "
         f"of {analysis['examples']:,} questions",

@@ -3,7 +3,7 @@
 import json
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 from rich.markdown import Markdown
@@ -21,13 +21,13 @@ from gareader.cli.app import (
 from gareader.core.errors import GareaderError, VectorsError
 from gareader.core.files import opened
 from gareader.data.examples import Example, Prediction
+from gareader.measuring.analysis import fitted_temperature
+from gareader.measuring.evaluation import evaluate
 from gareader.trained import models as box
 from gareader.trained.ensembles import check_members, files
 from gareader.trained.ensembles import save as save_ensemble
 from gareader.trained.folder import check_replaceable, check_words, read_settings
-
-if TYPE_CHECKING:
-    from gareader.trained.predictor import Answering
+from gareader.trained.predictor import Answering, Ensemble, Predictor, load
 
 
 def models(name: str | None = None, *, as_json: Json = False) -> None:
@@ -134,7 +134,6 @@ def pack(
     examples = read_with_answers(measure)
     import_modules(modules)
     from gareader.trained.model import OnTorch, load, save  # it imports torch
-    from gareader.trained.predictor import Predictor
     from gareader.trained.shipping import slim, write_words
 
     packed = slim(load(source), vectors, words)
@@ -182,7 +181,6 @@ def ensemble(
     check_members(folders, out)
     corpora = {corpus: read_with_answers(corpus) for corpus in dict.fromkeys((calibrate, measure)) if corpus}
     import_modules(modules)
-    from gareader.trained.predictor import Ensemble, load  # it imports torch
 
     together = Ensemble([load(folder) for folder in folders])
     answers = {corpus: answer(together, examples, corpus) for corpus, examples in corpora.items()}
@@ -201,8 +199,6 @@ def answer(model: "Answering", examples: list[Example], corpus: str) -> list[Pre
 
 def temperature_for(predictions: list[Prediction], corpus: str) -> float:
     """The temperature at which the right answers are most probable."""
-    from gareader.measuring.analysis import fitted_temperature  # it imports scipy
-
     try:
         return fitted_temperature(predictions)
     except GareaderError as error:
@@ -211,8 +207,6 @@ def temperature_for(predictions: list[Prediction], corpus: str) -> float:
 
 def measured_on(predictions: list[Prediction], corpus: str) -> dict[str, Any]:
     """The report that is kept with a model."""
-    from gareader.measuring.evaluation import evaluate  # it imports torch
-
     return {"corpus": Path(corpus).name, **asdict(evaluate(predictions))}
 
 

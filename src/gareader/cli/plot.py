@@ -9,9 +9,11 @@ from gareader.cli.answer import example_of
 from gareader.cli.app import ModelName, Modules, import_modules, model_folder
 from gareader.core.errors import GareaderError
 from gareader.data.examples import Example
+from gareader.data.sources import read_examples
 from gareader.plots.comparison import comparison_picture
 from gareader.plots.figures import check_picture, save
 from gareader.trained.models import DEFAULT
+from gareader.trained.predictor import load
 
 plot = App(name="plot", help="Draw pictures (PNG, SVG or PDF); needs the extra `plot`.")
 
@@ -81,7 +83,6 @@ def attention(
         raise GareaderError("give --document and --query, or --corpus and, if you like, --id; not both")
     folder = model_folder(model)
     import_modules(modules)
-    from gareader.trained.predictor import load  # it imports torch
 
     load(folder).answer_example(example).plot(out)
     print(out)
@@ -89,8 +90,6 @@ def attention(
 
 def question_of(corpus: str, id: str | None) -> Example:
     """The question of that id; the first question if no id is given."""
-    from gareader.data.store import read_examples  # it imports pyarrow
-
     for example in read_examples(corpus):
         if id in (None, example.id):
             return example

@@ -18,6 +18,7 @@ from rich.table import Table
 from gareader.cli.app import Json, Modules, import_modules
 from gareader.core.config import Settings, declared, in_words, load_table
 from gareader.core.errors import ReaderImportError, did_you_mean
+from gareader.readers.settings import SETTINGS
 
 CONFIGS = Path(__file__).parents[3] / "configs"
 """The settings files of a clone of the project; an installed package has none."""
@@ -45,16 +46,21 @@ def readers(name: str | None = None, *, modules: Modules = (), as_json: Json = F
         else:
             Console().print(overview(records))
         return
-    from gareader.readers.registry import kind_of  # it imports torch
-
-    kind = kind_of(name)
-    docstring, settings = docstring_of(kind.config), settings_of(kind.config)
+    config = SETTINGS.get(name) or outside_config(name)
+    docstring, settings = docstrings[name] if name in SETTINGS else docstring_of(config), settings_of(config)
     if as_json:
         print(json.dumps({**record(name, docstring), "paper": docstring, "settings": settings}, ensure_ascii=False))
     else:
         print(f"reader.name = {json.dumps(name)}\n\n{docstring}\n\nSettings:")
         for each in settings:
             print(f"\nreader.{each['name']}, default {each['default']}: {each['values']}\n    {each['about']}")
+
+
+def outside_config(name: str) -> type[Settings]:
+    """The settings class of a reader from outside."""
+    from gareader.readers.registry import kind_of  # it imports torch
+
+    return kind_of(name).config
 
 
 def built_in_docstrings() -> dict[str, str]:

@@ -14,6 +14,7 @@ from gareader.cli.app import Modules, complain, import_modules, model_folder
 from gareader.cli.models import record
 from gareader.core.errors import GareaderError
 from gareader.trained.models import DEFAULT
+from gareader.trained.predictor import load
 
 
 def serve(
@@ -52,14 +53,10 @@ def serve(
     if required is not None and not required.strip():
         raise GareaderError("the token is empty; write one behind --token or into GAREADER_TOKEN, or leave both out")
     import_modules(modules)
-    try:
-        import uvicorn
+    import uvicorn
 
-        from gareader.serve.messages import Limits
-        from gareader.serve.service import create_app
-    except ImportError as error:
-        raise GareaderError(f"serving needs {error.name}; type: pip install 'gareader[serve]'") from None
-    from gareader.trained.predictor import load
+    from gareader.serve.messages import Limits
+    from gareader.serve.service import create_app
 
     loaded = {name: load(folder) for name, folder in folders.items()}
     first = next(iter(loaded.values())).answer(

@@ -13,7 +13,7 @@ from gareader.cli.app import Json, Modules, complain, import_modules, watch
 from gareader.cli.train import progress_bar, stopping
 from gareader.core.config import Table, load_table
 from gareader.core.errors import GareaderError
-from gareader.core.files import locked
+from gareader.core.locks import locked
 from gareader.core.whole import written_whole
 
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ from gareader.cli.app import Json, Modules, check_corpus, complain, import_modul
 from gareader.core.config import Table, from_table, load_table, override
 from gareader.core.distributed import Group, joined, restarted
 from gareader.core.errors import GareaderError
-from gareader.core.files import locked
+from gareader.core.locks import locked
+from gareader.readers.settings import GATED_ATTENTION, SETTINGS
 from gareader.training.settings import DataConfig, TrainConfig, check_sections
 
 if TYPE_CHECKING:
@@ -72,8 +73,11 @@ def settings_of(config: Path, assignments: Iterable[str]) -> Table:
 
 
 def checked_data(table: Table) -> DataConfig:
-    """The settings of [data]; raise ConfigError for wrong ones there or in [train]; those of [reader] need torch."""
+    """The settings of [data]; raise ConfigError for wrong ones in any section, but for a reader from outside."""
     check_sections(table)
+    reader = {"name": GATED_ATTENTION, **table.get("reader", {})}
+    if kind := SETTINGS.get(reader.pop("name")):
+        from_table(kind, reader, "reader")
     from_table(TrainConfig, table.get("train", {}), "train")
     return from_table(DataConfig, table.get("data", {}), "data")
 
@@ -94,7 +98,7 @@ def train_together(
     from gareader.training.run import BEST, LAST, METRICS
 
     if tensorboard:
-        summary_writer()  # raises an error if a package is missing
+        import torch.utils.tensorboard  # noqa: F401  raises an error if a package is missing
     again = any(group.all_gather(restarted()))
     resume = group.broadcast(resume or (again and is_begun(folder)))
     experiment = Experiment.from_table(table)
@@ -203,18 +207,11 @@ def progress_bar(*, quiet: bool = False) -> Iterator[Callable[[dict[str, Any], f
         yield show
 
 
-def summary_writer() -> Any:
-    """PyTorch's class that writes files for TensorBoard."""
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        raise GareaderError("TensorBoard is not installed; type: pip install 'gareader[tensorboard]'") from None
-    return SummaryWriter
-
-
 def tensorboard_writer(folder: Path, step: int) -> Callable[[dict[str, Any]], None]:
     """A function that writes metrics for TensorBoard; those that a killed run wrote after `step` are dropped."""
-    writer = summary_writer()(folder / "tensorboard", purge_step=step + 1)
+    from torch.utils.tensorboard import SummaryWriter
+
+    writer = SummaryWriter(folder / "tensorboard", purge_step=step + 1)
 
     def listen(line: dict[str, Any]) -> None:
         for name, value in line.items():

@@ -68,15 +68,12 @@ def tune(
     settings_of(config, assignments)  # a wrong file or assignment is an error before the slow imports
     load_table(space)
     import_modules(modules)
-    try:
-        import optuna
+    import optuna
 
-        from gareader.studies.tuning.folder import DATABASE, local_storage, owned, prepared_corpora, recorded_owner
-        from gareader.studies.tuning.ledger import open_ledger
-        from gareader.studies.tuning.sweep import Sweep
-    except ImportError as error:
-        raise GareaderError(f"sweeps need {error.name}; type: pip install 'gareader[tune]'") from None
+    from gareader.studies.tuning.folder import DATABASE, local_storage, owned, prepared_corpora, recorded_owner
+    from gareader.studies.tuning.ledger import open_ledger
     from gareader.studies.tuning.plan import Plan
+    from gareader.studies.tuning.sweep import Sweep
 
     optuna.logging.set_verbosity(optuna.logging.CRITICAL)
     plan = Plan.load(config, space, assignments)

@@ -11,6 +11,7 @@ from cyclopts.validators import Number
 from gareader.cli.app import Format, Json, check_corpus, watch
 from gareader.core.whole import check_folder
 from gareader.data.examples import Example
+from gareader.data.sources import read_examples
 from gareader.data.word2vec import train_vectors
 
 
@@ -46,7 +47,6 @@ def vectors(
     check_folder(out)
     for path in (corpus, *more):
         check_corpus(path)
-    from gareader.data.store import read_examples  # it imports pyarrow
 
     def examples() -> Iterator[Example]:
         for path in (corpus, *more):

@@ -1,6 +1,7 @@
 """The error tree: every message names the problem, the place and the way out."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -78,3 +79,32 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     near = get_close_matches(name, known, n=1)
     guess = f"did you mean {near[0]!r}? " if near else ""
     return f"{guess}known: {', '.join(known)}"
+
+
+EXTRAS = {
+    "torch": "train",
+    "pyarrow": "train",
+    "fsspec": "train",
+    "filelock": "train",
+    "matplotlib": "plot",
+    "fastapi": "serve",
+    "uvicorn": "serve",
+    "optuna": "tune",
+    "sqlalchemy": "tune",
+    "gensim": "vectors",
+    "tensorboard": "tensorboard",
+}
+"""The extra that installs a package which gareader needs for some of its commands only."""
+
+
+@contextmanager
+def extras_told() -> Iterator[None]:
+    """Raise GareaderError with the line to type where a package of an extra is not installed."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in EXTRAS:
+            raise
+        line = f"pip install 'gareader[{EXTRAS[package]}]'"
+        raise GareaderError(f"this needs {package}, which is not installed; type: {line}") from error

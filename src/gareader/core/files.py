@@ -1,4 +1,4 @@
-"""Files: plain, gzip or xz, recognised by their content; and locks."""
+"""Files: plain, gzip or xz, recognised by their content."""
 
 import zlib
 from codecs import BOM_UTF8
@@ -9,9 +9,7 @@ from io import BufferedReader
 from lzma import LZMAError, LZMAFile
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
-from gareader.core.errors import CorpusError, TrainingError
+from gareader.core.errors import CorpusError
 
 Content = BufferedReader | GzipFile | LZMAFile
 
@@ -75,20 +73,3 @@ def check_no_pipe(path: Path) -> None:
     """Raise CorpusError for a pipe, which cannot be read twice."""
     if path.is_fifo():
         raise CorpusError("this is a pipe, and a corpus is read more than once; write it to a file first", path)
-
-
-@contextmanager
-def locked(lock: Path, busy: str) -> Iterator[None]:
-    """Hold a lock file; raise TrainingError with `busy` if another process holds it.
-
-    The system releases the lock when its process ends, even if it is killed.
-    """
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with FileLock(lock, timeout=0):
-            try:
-                yield
-            finally:
-                lock.unlink(missing_ok=True)  # a process that has opened it meanwhile sees that it is deleted
-    except Timeout:
-        raise TrainingError(f"{lock.parent}: {busy}") from None

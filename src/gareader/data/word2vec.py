@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from gareader.core.errors import GareaderError
+from gareader.core.errors import extras_told
 from gareader.core.whole import written_whole
 from gareader.data.examples import PLACEHOLDER, Example
 
@@ -16,10 +16,8 @@ def train_vectors(examples: Callable[[], Iterable[Example]], out: Path, *, width
 
     `examples()` is called once per pass. One thread, because the result of several depends on chance.
     """
-    try:
+    with extras_told():
         from gensim.models import Word2Vec
-    except ImportError:
-        raise GareaderError("word2vec needs gensim; type: pip install 'gareader[vectors]'") from None
     model = Word2Vec(
         Texts(examples), vector_size=width, sg=1, window=5, min_count=1, epochs=epochs, seed=seed, workers=1
     )

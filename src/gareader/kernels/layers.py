@@ -97,8 +97,10 @@ _STEPS = {"paper": _paper_step, "cudnn": _cudnn_step}
 
 def _sigmoid(x: Floats) -> Floats:
     """σ(x) = (1 + tanh(x / 2)) / 2, which never overflows."""
-    halves: Floats = np.tanh(x / 2) / 2
-    return halves + np.float32(0.5)
+    gates: Floats = np.tanh(np.float32(0.5) * x)
+    gates += 1
+    gates *= np.float32(0.5)
+    return gates
 
 
 def _dense(array: NDArray[Any]) -> NDArray[Any]:

@@ -4,7 +4,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gareader.core.errors import GareaderError
+from gareader.core.errors import GareaderError, extras_told
 from gareader.core.whole import check_folder, whole_file
 
 if TYPE_CHECKING:
@@ -18,10 +18,8 @@ KINDS = (".png", ".svg", ".pdf")
 
 def empty_figure(width: float, height: float) -> "Figure":
     """A figure of that width and height in inches."""
-    try:
+    with extras_told():
         from matplotlib.figure import Figure
-    except ImportError:
-        raise GareaderError("pictures need matplotlib; type: pip install 'gareader[plot]'") from None
     return Figure(figsize=(width, height), layout="constrained")
 
 

@@ -279,8 +279,11 @@ class LSTMLanguageModelConfig(Settings):
     """Whether training changes the word vectors."""
 
 
+GATED_ATTENTION = "gated-attention"
+"""The name of the Gated-Attention Reader, which is also the reader of a settings file that names none."""
+
 SETTINGS: dict[str, type[Settings]] = {
-    "gated-attention": GatedAttentionConfig,
+    GATED_ATTENTION: GatedAttentionConfig,
     "deep-lstm": DeepLSTMConfig,
     "attentive": AttentiveConfig,
     "impatient": ImpatientConfig,

@@ -11,14 +11,14 @@ from typing import Protocol
 import numpy as np
 
 from gareader.core.config import from_table, recorded
-from gareader.core.errors import ModelError, QuestionError
+from gareader.core.errors import QuestionError, extras_told
 from gareader.data.arrays import Batch, ReaderOutput
 from gareader.data.batching import BEGIN, END, Arrays, Collator
 from gareader.data.examples import Attention, Example, Prediction, mean_prediction
 from gareader.data.text import question
 from gareader.data.vocabulary import Alphabet, Vocabulary
 from gareader.readers.gated_attention_numpy import GatedAttentionInNumpy, shapes
-from gareader.readers.settings import GatedAttentionConfig
+from gareader.readers.settings import GATED_ATTENTION, GatedAttentionConfig
 from gareader.trained.ensembles import members, temperature
 from gareader.trained.folder import SETTINGS, as_model_errors, read_settings
 from gareader.trained.models import DEFAULT, folder
@@ -152,15 +152,12 @@ def _load(path: Path, changed: int) -> Answering:  # noqa: ARG001
 
 def _reader(path: Path, stored: Stored) -> ArrayReader:
     """The reader of a model: in numpy if it is a Gated-Attention Reader, otherwise on torch."""
-    if stored.name == "gated-attention":
+    if stored.name == GATED_ATTENTION:
         with as_model_errors(path):
             config = from_table(GatedAttentionConfig, recorded(stored.settings, "reader"), "reader")
             return GatedAttentionInNumpy(config, stored.weights, stored.words, len(stored.collator.alphabet))
-    try:
+    with extras_told():
         from gareader.trained.model import OnTorch, load  # readers of other papers need torch
-    except ModuleNotFoundError as error:
-        way_out = "type: pip install 'gareader[train]'"
-        raise ModelError(f"{path}: the reader {stored.name} needs PyTorch ({error}); {way_out}") from None
     return OnTorch(load(path).reader)
 
 

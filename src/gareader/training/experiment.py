@@ -24,6 +24,7 @@ from gareader.data.store import PreparedCorpus, Watch, prepared_once
 from gareader.data.vectors import check_width, word_table
 from gareader.data.vocabulary import Alphabet
 from gareader.readers.registry import is_reader, kind_of, new_reader, reader_names
+from gareader.readers.settings import GATED_ATTENTION
 from gareader.trained import models
 from gareader.trained.model import Model
 from gareader.trained.model import load as load_model
@@ -230,7 +231,7 @@ def is_begun(folder: Path) -> bool:
 def sections(table: Table) -> tuple[str, dict[str, type[Settings]]]:
     """The reader's name in these tables, and the settings class of each section."""
     check_sections(table)
-    name = table.get("reader", {}).get("name", "gated-attention")
+    name = table.get("reader", {}).get("name", GATED_ATTENTION)
     if not is_reader(name):
         raise ConfigError(f"reader.name = {name!r} is not known; {did_you_mean(str(name), reader_names())}")
     return name, {**SECTIONS, "reader": kind_of(name).config}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gareader.core.errors import TrainingError
-from gareader.data.store import read_examples
+from gareader.data.sources import read_examples
 from gareader.plots.study import study_picture
 from gareader.studies.study import Studio, Study, markdown, read_results
 from gareader.studies.study.results import RESULTS

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from gareader.core.files import locked
+from gareader.core.locks import locked
 from gareader.studies.study import Studio, Study
 from gareader.training.run import Run
 from studies.study.small_studies import edit

@@ -168,4 +168,4 @@ def test_without_optuna_it_says_what_to_install(space, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
     code, _, err = gareader(*arguments(space, tmp_path / "sweep"))
     assert code == 1
-    assert "sweeps need optuna; type: pip install 'gareader[tune]'" in err
+    assert "this needs optuna, which is not installed; type: pip install 'gareader[tune]'" in err

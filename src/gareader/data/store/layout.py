@@ -1,4 +1,4 @@
-"""The layout of a prepared corpus on disk: its columns, its version, its first and last bytes."""
+"""The layout of a prepared corpus on disk: its columns and its version."""
 
 from typing import Any
 
@@ -8,9 +8,6 @@ from gareader.core.errors import StoreError
 
 VERSION = b"1"
 VERSION_KEY = b"gareader.corpus"
-MAGIC = b"ARROW1"
-SHARDS = "*.arrow"
-"""The files of a corpus in a folder."""
 
 
 def columns(word: Any, **more: Any) -> Any:

@@ -2,7 +2,7 @@
 
 import mmap
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
@@ -12,25 +12,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gareader.core.errors import CorpusError, ExampleError, StoreError
-from gareader.core.files import check_no_pipe
-from gareader.data import corpora
+from gareader.core.errors import ExampleError, StoreError
+from gareader.data.addresses import MAGIC, files
 from gareader.data.examples import Example, Words
 from gareader.data.store import layout
-from gareader.data.store.addresses import files, is_prepared
 
 RELEASED_AFTER = 1 << 12
 """After this many examples the mapped pages are released, so that the process's memory stays flat."""
-
-
-def read_examples(
-    path: Path | str, *, format: str | None = None, on_bad: Callable[[CorpusError], None] | None = None
-) -> Iterable[Example]:
-    """Return the examples of a prepared corpus, or of a file or folder in any corpus format."""
-    check_no_pipe(Path(path))
-    if is_prepared(path):
-        return PreparedCorpus.open(path)
-    return corpora.read(path, format=format, on_bad=on_bad)
 
 
 class PreparedCorpus(Sequence[Example]):
@@ -187,12 +175,12 @@ def _mapped(path: Path) -> mmap.mmap:
     """Map the file into memory; raise StoreError if its first or last bytes are wrong."""
     try:
         with path.open("rb") as file:
-            if file.read(len(layout.MAGIC)) != layout.MAGIC:
+            if file.read(len(MAGIC)) != MAGIC:
                 raise StoreError("not a prepared corpus; prepare it first")
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except OSError as error:
         raise StoreError(f"cannot open the prepared corpus: {error.strerror}") from error
-    if mapped[-len(layout.MAGIC) :] != layout.MAGIC:
+    if mapped[-len(MAGIC) :] != MAGIC:
         raise StoreError("the prepared corpus is cut off; copy or prepare it again")
     return mapped
 

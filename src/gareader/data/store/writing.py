@@ -20,9 +20,9 @@ from gareader.core.files import check_no_pipe
 from gareader.core.parallel import in_order
 from gareader.core.whole import whole_file, whole_folder
 from gareader.data import corpora
+from gareader.data.addresses import is_prepared
 from gareader.data.corpora.files import Span
 from gareader.data.examples import Example
-from gareader.data.store.addresses import is_prepared
 from gareader.data.store.encoding import SEPARATOR, Encoded, encode, lists
 from gareader.data.store.layout import PREPARED
 from gareader.data.store.reading import PreparedCorpus

@@ -9,7 +9,7 @@ from sqlalchemy.engine import URL
 
 from gareader.core.claims import check_same, clean_unless, read_claim, write_claim
 from gareader.core.errors import TrainingError
-from gareader.core.files import locked
+from gareader.core.locks import locked
 from gareader.data.store import Watch, prepared_once
 from gareader.studies.tuning.plan import Plan
 from gareader.training.experiment import is_begun

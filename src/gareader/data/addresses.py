@@ -4,7 +4,11 @@ import os
 from pathlib import Path
 
 from gareader.core.errors import StoreError
-from gareader.data.store.layout import MAGIC, SHARDS
+
+MAGIC = b"ARROW1"
+"""The first and the last bytes of an Arrow file."""
+SHARDS = "*.arrow"
+"""The files of a corpus in a folder."""
 
 
 def is_prepared(path: Path | str) -> bool:

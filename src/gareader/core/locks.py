@@ -1,0 +1,26 @@
+"""Locks of folders, so that two processes do not write to one."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from gareader.core.errors import TrainingError
+
+
+@contextmanager
+def locked(lock: Path, busy: str) -> Iterator[None]:
+    """Hold a lock file; raise TrainingError with `busy` if another process holds it.
+
+    The system releases the lock when its process ends, even if it is killed.
+    """
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(lock, timeout=0):
+            try:
+                yield
+            finally:
+                lock.unlink(missing_ok=True)  # a process that has opened it meanwhile sees that it is deleted
+    except Timeout:
+        raise TrainingError(f"{lock.parent}: {busy}") from None
