@@ -6,7 +6,6 @@ from html import escape
 from html.entities import html5
 from pathlib import Path
 from xml.parsers import expat
-from xml.sax.saxutils import quoteattr
 
 from gareader.core.errors import CorpusError
 from gareader.data.corpora.checked import checked_example
@@ -50,6 +49,8 @@ def read(path: Path, report: Report) -> Iterator[Example]:
 
 def written(example: Example) -> str:
     """Return the question as an element `mc`; a file has ROOT around its elements."""
+    from xml.sax.saxutils import quoteattr  # it imports urllib, which an answer does not need
+
     blank = example.query.index(PLACEHOLDER)
     left, right, document = (
         escape(" ".join(text), quote=False)

@@ -1,0 +1,99 @@
+"""Commands that answer work in the small installation: without torch and all other packages of extras."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import synthetic
+from gareader.core.errors import EXTRAS
+from gareader.trained.predictor import load
+from packed_readers import made, write_box, write_vectors, written
+from places import PROJECT, SAMPLES
+
+QUESTION = ("--query", "XXXXX has the lamp.")
+STORY = str(PROJECT / "configs" / "tiny" / "story.txt")
+PROGRAM = """
+import io, json, sys
+from contextlib import redirect_stderr, redirect_stdout
+absent, commands = json.load(sys.stdin)
+sys.modules |= dict.fromkeys(absent)  # to import one of them raises ModuleNotFoundError
+from gareader.cli import main
+for arguments in commands:
+    sys.argv, code = ["gareader", *arguments], 0
+    with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
+        try:
+            main()
+        except SystemExit as exit_:
+            code = exit_.code
+    print(json.dumps([code, out.getvalue(), err.getvalue()]))
+"""
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """Exit code, stdout and stderr of each command; one process runs them all."""
+    folder = tmp_path_factory.mktemp("small")
+    box = write_box(folder / "box", write_vectors(folder / "vectors.txt"))
+    made(box, "one", "two", out="both")
+    corpus = folder / "questions.jsonl"
+    corpus.write_text("".join(map(written, synthetic.corpus(5, seed=1))))
+    commands = {
+        "demo": ["demo"],
+        "answer": ["answer", "--document", STORY, *QUESTION],
+        "ensemble": ["answer", "--document", STORY, *QUESTION, "--model", "stories-ensemble", "--json"],
+        "evaluate": ["evaluate", str(box / "both"), str(corpus), "--json"],
+        "analyse": ["analyse", str(box / "one"), str(corpus), "--json"],
+        "describe": ["describe", str(SAMPLES / "cbt.txt"), "--json"],
+        "models": ["models", "--json"],
+        "readers": ["readers", "bidaf", "--json"],
+        "another reader": ["evaluate", str(box / "three"), str(corpus)],
+        "train": ["train", str(PROJECT / "configs" / "tiny.toml"), "--out", str(folder / "run")],
+        "prepare": ["prepare", str(corpus), "--out", str(folder / "corpus.arrow")],
+        "serve": ["serve", "--check"],
+        "plot": ["plot", "attention", "--document", STORY, *QUESTION, "--out", str(folder / "attention.png")],
+    }
+    others = ("scipy", "nltk")
+    run = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        input=json.dumps([[*EXTRAS, *others], list(commands.values())]),
+        capture_output=True,
+        text=True,
+        cwd=PROJECT,
+    )
+    lines = [json.loads(line) for line in run.stdout.splitlines()]
+    assert len(lines) == len(commands), run.stderr
+    assert not (folder / "run").exists()
+    return dict(zip(commands, lines, strict=True))
+
+
+@pytest.mark.parametrize(
+    "command", ["demo", "answer", "ensemble", "evaluate", "analyse", "describe", "models", "readers"]
+)
+def test_it_works(results, command):
+    code, out, err = results[command]
+    assert (code, err) == (0, "")
+    assert out
+
+
+def test_the_answer_is_the_one_of_the_whole_installation(results):
+    expected = load("stories-ensemble").answer(Path(STORY).read_text(), QUESTION[1])
+    assert json.loads(results["ensemble"][1])["best"] == expected.best
+
+
+@pytest.mark.parametrize(
+    ("command", "package", "extra"),
+    [
+        ("another reader", "torch", "train"),
+        ("train", "torch", "train"),
+        ("prepare", "pyarrow", "train"),
+        ("serve", "uvicorn", "serve"),
+        ("plot", "matplotlib", "plot"),
+    ],
+)
+def test_what_is_missing_is_told_with_the_line_to_type(results, command, package, extra):
+    code, out, err = results[command]
+    assert (code, out) == (1, "")
+    assert err == f"gareader: this needs {package}, which is not installed; type: pip install 'gareader[{extra}]'\n"
