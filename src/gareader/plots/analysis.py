@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gareader.plots.figures import COLOURS, empty_figure
+from gareader.plots.figures import COLOURS, empty_figure, error_bars
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,16 +21,10 @@ def analysis_picture(analysis: Mapping[str, Any]) -> "Figure":
     curves = (("as it is", before, 0), ("a temperature fitted on the other half", after, 1))
     for label, calibration, colour in curves:
         bins = calibration["bins"]
-        reliability.errorbar(
-            [100 * each["confidence"] for each in bins],
-            [100 * each["accuracy"] for each in bins],
-            yerr=_error_bars(bins),
-            fmt="o-",
-            ms=4,
-            lw=1.2,
-            color=COLOURS[colour],
-            label=f"{label}: mean distance {100 * calibration['error']:.1f} %",
-        )
+        label = f"{label}: mean distance {100 * calibration['error']:.1f} %"
+        line = {"yerr": error_bars(bins), "fmt": "o-", "ms": 4, "lw": 1.2, "color": COLOURS[colour], "label": label}
+        confidences, accuracies = ([100 * each[key] for each in bins] for key in ("confidence", "accuracy"))
+        reliability.errorbar(confidences, accuracies, **line)
     reliability.set_title("answers of one confidence: how many are right", fontsize=10)
     reliability.set_xlabel("probability of the answer given, %")
     reliability.set_ylabel("right, % (bars: 95 % interval)")
@@ -49,28 +43,13 @@ def _accuracy_of_groups(axes: Any, groups: Sequence[Mapping[str, Any]], accuracy
         if group["aspect"] != aspect:
             aspect = group["aspect"]
             row += 1.6
-            axes.text(
-                -0.02,
-                row - 1,
-                aspect,
-                transform=axes.get_yaxis_transform(),
-                ha="right",
-                va="center",
-                fontsize=8,
-                weight="bold",
-            )
+            place = {"transform": axes.get_yaxis_transform(), "ha": "right", "va": "center"}
+            axes.text(-0.02, row - 1, aspect, fontsize=8, weight="bold", **place)
         places.append(row)
         labels.append(f"{group['name']}  ({group['examples']:,})")
         row += 1
-    axes.errorbar(
-        [100 * group["accuracy"] for group in groups],
-        places,
-        xerr=_error_bars(groups),
-        fmt="o",
-        ms=4,
-        lw=1.2,
-        color=COLOURS[0],
-    )
+    shares = [100 * group["accuracy"] for group in groups]
+    axes.errorbar(shares, places, xerr=error_bars(groups), fmt="o", ms=4, lw=1.2, color=COLOURS[0])
     axes.axvline(100 * accuracy, color="black", lw=0.8, ls=":")
     axes.set_yticks(places, labels, fontsize=8)
     axes.tick_params(axis="y", length=0)
@@ -79,10 +58,3 @@ def _accuracy_of_groups(axes: Any, groups: Sequence[Mapping[str, Any]], accuracy
     axes.set_xlabel("right, % (bars: 95 % interval; dotted: all questions)")
     axes.set_title("by kind of question (how many)", fontsize=10)
     axes.grid(alpha=0.25, axis="x")
-
-
-def _error_bars(reports: Sequence[Mapping[str, Any]]) -> list[list[float]]:
-    """The lengths of the bars below and above each accuracy."""
-    below = [100 * (each["accuracy"] - each["interval"][0]) for each in reports]
-    above = [100 * (each["interval"][1] - each["accuracy"]) for each in reports]
-    return [[max(0.0, length) for length in lengths] for lengths in (below, above)]

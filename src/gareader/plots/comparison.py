@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gareader.core.errors import CorpusError
-from gareader.plots.figures import COLOURS, empty_figure
+from gareader.plots.figures import COLOURS, empty_figure, error_bars
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -17,9 +17,7 @@ def comparison_picture(results: Path) -> "Figure":
     figure = empty_figure(7, 1.2 + 0.3 * len(rows))
     axes = figure.subplots()
     shares = [100 * row["accuracy"] for row in rows]
-    below = [100 * (row["accuracy"] - row["interval"][0]) for row in rows]
-    above = [100 * (row["interval"][1] - row["accuracy"]) for row in rows]
-    axes.errorbar(shares, range(len(rows)), xerr=[below, above], fmt="o", ms=5, lw=1.5, capsize=3, color=COLOURS[0])
+    axes.errorbar(shares, range(len(rows)), xerr=error_bars(rows), fmt="o", ms=5, lw=1.5, capsize=3, color=COLOURS[0])
     for place, (row, share) in enumerate(zip(rows, shares, strict=True)):
         axes.text(100 * row["interval"][1], place, f"  {share:.1f}", va="center", fontsize=8)
     several = len({row["corpus"] for row in rows}) > 1

@@ -12,13 +12,14 @@ from gareader.training.run import METRICS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-
 STYLES = ("-", "--", ":", "-.")
 
 
 def learning_curves(runs: Sequence[Path]) -> "Figure":
     """Draw loss, accuracy and learning rate of runs against the number of training examples read."""
-    figure = empty_figure(11, 3.4)
+    figure = empty_figure(11, 3.4)  # raises an error without matplotlib
+    from matplotlib.ticker import MaxNLocator
+
     loss, accuracy, rate = figure.subplots(1, 3)
     names = [run.resolve().name for run in runs]
     for number, run in enumerate(runs):
@@ -48,18 +49,12 @@ def learning_curves(runs: Sequence[Path]) -> "Figure":
         axes.grid(alpha=0.25)
         axes.set_xlim(left=0)
         axes.xaxis.set_major_formatter(lambda value, place: f"{value:,.0f}")
-        axes.xaxis.set_major_locator(_few_ticks())
+        axes.xaxis.set_major_locator(MaxNLocator(5))
     loss.set_ylim(bottom=0)
     rate.set_ylim(bottom=0)
     for text in loss.legend(fontsize=8, frameon=False).get_texts():
         text.set_parse_math(False)
     return figure
-
-
-def _few_ticks() -> Any:
-    from matplotlib.ticker import MaxNLocator
-
-    return MaxNLocator(5)
 
 
 def read_metrics(run: Path) -> list[dict[str, Any]]:

@@ -1,8 +1,9 @@
 """Colours, an empty figure, and the writing of a picture to a file."""
 
 import warnings
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gareader.core.errors import GareaderError, extras_told
 from gareader.core.whole import check_folder, whole_file
@@ -21,6 +22,13 @@ def empty_figure(width: float, height: float) -> "Figure":
     with extras_told():
         from matplotlib.figure import Figure
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def error_bars(reports: Iterable[Mapping[str, Any]]) -> list[list[float]]:
+    """The lengths in percent of the bars below and above each accuracy."""
+    rows = [(each["accuracy"], *each["interval"]) for each in reports]
+    below = [max(0.0, 100 * (accuracy - low)) for accuracy, low, _ in rows]
+    return [below, [max(0.0, 100 * (high - accuracy)) for accuracy, _, high in rows]]
 
 
 def check_picture(path: Path) -> None:

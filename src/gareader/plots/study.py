@@ -5,7 +5,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from gareader.core.errors import GareaderError
-from gareader.plots.figures import COLOURS, empty_figure
+from gareader.plots.figures import COLOURS, empty_figure, error_bars
 from gareader.studies.study import Result, Study
 from gareader.studies.study.plan import SPLITS
 
@@ -51,11 +51,11 @@ def _dots(
 ) -> None:
     """Draw a dot with its interval for each result, and a diamond for each published accuracy."""
     for place, row in enumerate(order):
-        for result in (r for r in results if r.row == row):
-            low, high = result.splits[split]["interval"]
-            accuracy = result.splits[split]["accuracy"]
-            bars = [[100 * (accuracy - low)], [100 * (high - accuracy)]]
-            axes.errorbar([100 * accuracy], [place], xerr=bars, fmt="o", ms=5, lw=1.5, capsize=3, color=COLOURS[0])
+        for report in (r.splits[split] for r in results if r.row == row):
+            bars = error_bars([report])
+            axes.errorbar(
+                [100 * report["accuracy"]], [place], xerr=bars, fmt="o", ms=5, lw=1.5, capsize=3, color=COLOURS[0]
+            )
         published = study.published.get(row, {}).get(corpus, [None, None])[SPLITS.index(split)]
         if published is not None:
             axes.plot([published], [place], "D", ms=5, mfc="none", color=COLOURS[1])

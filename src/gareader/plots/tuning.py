@@ -38,7 +38,9 @@ def parallel_picture(space: Space, trials: Sequence[TrialSummary]) -> "Figure":
     measured = [trial for trial in reversed(trials) if trial.accuracy is not None]  # the best is drawn last, on top
     if not measured:
         raise GareaderError("no picture of the trials: none has been validated yet")
-    figure = empty_figure(2.5 + 1.6 * len(space.settings), 4.2)
+    figure = empty_figure(2.5 + 1.6 * len(space.settings), 4.2)  # raises an error without matplotlib
+    from matplotlib import colormaps
+
     axes = figure.subplots()
     shares = [100 * (trial.accuracy or 0.0) for trial in measured]
     accuracy = Setting("validation accuracy, %", low=min(shares), high=max(max(shares), min(shares) + 0.1))
@@ -46,13 +48,15 @@ def parallel_picture(space: Space, trials: Sequence[TrialSummary]) -> "Figure":
     for trial, share in zip(measured, shares, strict=True):
         values = [*(trial.settings[setting.name] for setting in space.settings), share]
         heights = [_height(scale, value) for scale, value in zip(scales, values, strict=True)]
-        style = {"color": _colour(heights[-1]), "lw": 1.6} if trial.state == "complete" else {"color": "0.8", "lw": 0.9}
+        colour = colormaps["viridis_r"](0.1 + 0.9 * heights[-1])  # from light for the worst to dark for the best
+        style = {"color": colour, "lw": 1.6} if trial.state == "complete" else {"color": "0.8", "lw": 0.9}
         axes.plot(range(len(heights)), heights, "o-", ms=3, clip_on=False, **style)
     for place, scale in enumerate(scales):
         axes.axvline(place, color="0.4", lw=0.8, zorder=0)
         for value in _ticks(scale):
+            label = f"{value:.3g}" if isinstance(value, float) else str(value)
             box = {"facecolor": "white", "alpha": 0.7, "edgecolor": "none", "pad": 0.5}
-            axes.text(place + 0.03, _height(scale, value), _label(value), fontsize=7, va="center", bbox=box)
+            axes.text(place + 0.03, _height(scale, value), label, fontsize=7, va="center", bbox=box)
     axes.set_xticks(range(len(scales)), [scale.name for scale in scales], fontsize=8)
     axes.tick_params(axis="x", length=0, pad=8)
     axes.set_yticks([])
@@ -61,13 +65,6 @@ def parallel_picture(space: Space, trials: Sequence[TrialSummary]) -> "Figure":
     axes.spines[:].set_visible(False)
     axes.set_title("the better, the darker; grey: given up or not yet finished", fontsize=9)
     return figure
-
-
-def _colour(height: float) -> Any:
-    """A colour from light for the worst to dark for the best."""
-    from matplotlib import colormaps
-
-    return colormaps["viridis_r"](0.1 + 0.9 * height)
 
 
 def _height(setting: Setting, value: Any) -> float:
@@ -87,7 +84,3 @@ def _ticks(setting: Setting) -> list[Any]:
     if setting.log:
         return [setting.tidy(setting.low * (setting.high / setting.low) ** height) for height in heights]
     return [setting.low + height * (setting.high - setting.low) for height in heights]
-
-
-def _label(value: Any) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else str(value)

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gareader.core.errors import ConfigError
-from gareader.studies.tuning import toml
 from gareader.studies.tuning.plan import Plan
+from gareader.studies.tuning.report import toml_document
 from gareader.studies.tuning.space import Setting, Space, SweepConfig
 from gareader.training.experiment import types
 from gareader.training.settings import TrainConfig
@@ -218,4 +218,4 @@ def test_the_sweeps_of_the_project_can_be_planned(path, monkeypatch):
     )
 )
 def test_values_survive_toml(table):
-    assert tomllib.loads(toml.document({"section": table})) == {"section": table}
+    assert tomllib.loads(toml_document({"section": table})) == {"section": table}

@@ -6,8 +6,7 @@ from itertools import accumulate, count
 from pathlib import Path
 
 from gareader.core.errors import CorpusError, ExampleError
-from gareader.data.corpora.checked import checked_example
-from gareader.data.corpora.files import WHOLE, Report, Span, line_lists, stem, utf8
+from gareader.data.corpora.files import WHOLE, Report, Span, checked_example, good, line_lists, stem, utf8
 from gareader.data.examples import PLACEHOLDER, Example, Words
 from gareader.data.text import words
 
@@ -31,17 +30,15 @@ def read(path: Path, report: Report, span: Span = WHOLE) -> Iterator[Example]:
     """Stream the questions; report a bad one and continue with the next."""
     name = stem(path)
     window = _Window()
-    for first, block in _blocks(path, span):
+
+    def parse(question: tuple[int, list[str]]) -> Example:
+        first, block = question
         last = first + len(block) - 1
-        try:
-            *texts, query_line = _texts(path, first, block)
-            query, answer, candidates = _question(path, last, query_line)
-            document = window.moved_to(texts)
-            example = checked_example(path, last, f"{name}:{last}", document, query, candidates, answer)
-        except CorpusError as bad:
-            report(bad)
-        else:
-            yield example
+        *texts, query_line = _texts(path, first, block)
+        query, answer, candidates = _question(path, last, query_line)
+        return checked_example(path, last, f"{name}:{last}", window.moved_to(texts), query, candidates, answer)
+
+    return good(_blocks(path, span), parse, report)
 
 
 def written(example: Example, sentences: Sequence[str] | None = None) -> str:

@@ -1,16 +1,19 @@
-"""The text of corpus files: UTF-8 by lines or pieces; errors in it have their place."""
+"""The text of corpus files: UTF-8 by lines or pieces, and its words as Examples; errors have their place."""
 
 from codecs import getincrementaldecoder
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from io import BufferedReader, IncrementalNewlineDecoder
 from itertools import chain
 from pathlib import Path
 from sys import maxsize
+from typing import TypeVar
 
-from gareader.core.errors import CorpusError
+from gareader.core.errors import CorpusError, ExampleError
 from gareader.core.files import DAMAGE, damaged, opened
+from gareader.data.examples import Example, Words
 
+Item = TypeVar("Item")
 Report = Callable[[CorpusError], None]
 """Takes the error of a bad example or line: raises it, or records it so that reading continues."""
 
@@ -135,3 +138,36 @@ def printable_name(path: Path) -> str:
 def stem(path: Path) -> str:
     """The file's name without its ending and that of compression, for ids."""
     return Path(printable_name(path).removesuffix(".gz").removesuffix(".xz")).stem
+
+
+def checked_example(
+    path: Path,
+    line: int,
+    id: str,
+    document: Words,
+    query: Words,
+    candidates: tuple[Words, ...],
+    answer: Words | None,
+    answer_line: int | None = None,
+) -> Example:
+    """Words from a file become an example here alone; its answer is the first equal candidate; errors name the line."""
+    try:
+        index = candidates.index(answer) if answer is not None else None
+        return Example(id, document, query, candidates, index)
+    except ValueError:
+        shown = ", ".join(" ".join(candidate) for candidate in candidates)
+        problem = f"the answer {' '.join(answer or ())!r} is not among the candidates: {shown}"
+        raise CorpusError(f"{problem}; spelling and capitals count", path, answer_line or line) from None
+    except ExampleError as error:
+        raise CorpusError(str(error), path, line) from None
+
+
+def good(items: Iterable[Item], parse: Callable[[Item], Example], report: Report) -> Iterator[Example]:
+    """Yield the example of each item; report a bad one and continue with the next."""
+    for item in items:
+        try:
+            example = parse(item)
+        except CorpusError as bad:
+            report(bad)
+        else:
+            yield example

@@ -8,8 +8,7 @@ from typing import Any
 from unicodedata import normalize
 
 from gareader.core.errors import CorpusError, ForeignLineError, did_you_mean
-from gareader.data.corpora.checked import checked_example
-from gareader.data.corpora.files import WHOLE, Report, Span, lines, stem, utf8
+from gareader.data.corpora.files import WHOLE, Report, Span, checked_example, good, lines, stem, utf8
 from gareader.data.examples import Example, Words
 from gareader.data.text import mark_blank, propose_candidates, query_words, tokenise
 
@@ -30,15 +29,8 @@ def read(path: Path, report: Report, span: Span = WHOLE, *, propose: bool = Fals
     With `propose`, a question without candidates gets candidates from its document.
     """
     name = stem(path)
-    for number, row in lines(path, span):
-        if not row.strip():
-            continue
-        try:
-            example = _Question(path, number, row).example(f"{name}:{number}", propose)
-        except CorpusError as bad:
-            report(bad)
-        else:
-            yield example
+    rows = ((number, row) for number, row in lines(path, span) if row.strip())
+    return good(rows, lambda row: _Question(path, *row).example(f"{name}:{row[0]}", propose), report)
 
 
 def written(example: Example) -> str:

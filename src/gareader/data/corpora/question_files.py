@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gareader.core.errors import CorpusError
-from gareader.data.corpora.checked import checked_example
-from gareader.data.corpora.files import Report, lines, stem, utf8
-from gareader.data.examples import PLACEHOLDER, Example, Words
+from gareader.data.corpora.files import Report, checked_example, good, lines, stem, utf8
+from gareader.data.examples import PLACEHOLDER, Example
 from gareader.data.text import words
 
 SHAPE = (
@@ -18,6 +17,7 @@ SHAPE = (
 _ENDINGS = (".question", ".question.gz", ".question.xz")
 _FIELDS = ("id", "document", "query", "answer")
 _ENTITY = re.compile(r"\s*(@entity\d+):")
+"""The candidate of a line `@entity5:Real Name`; any other line is a candidate with its colons."""
 
 
 def looks_like(beginning: str) -> bool:
@@ -34,7 +34,16 @@ def read(path: Path, report: Report) -> Iterator[Example]:
         raise CorpusError(
             f"cannot be opened ({problem.strerror}); check who may read it", Path(problem.filename)
         ) from None
-    return _read(path if path.is_dir() else path.parent, files, report)
+    folder = path if path.is_dir() else path.parent
+    ids = [None, *(question for question, _ in files)]
+
+    def parse(item: tuple[str | None, tuple[str, str]]) -> Example:
+        previous, (question, name) = item
+        if question == previous:
+            raise CorpusError(f"a second file for the question {question}; remove one of them", folder / name)
+        return _question(folder / name, question)
+
+    return good(zip(ids, files, strict=False), parse, report)
 
 
 def written(example: Example, source: str = "", names: Sequence[str] | None = None) -> str:
@@ -51,21 +60,6 @@ def file_name(example: Example) -> str:
     return f"{example.id}{_ENDINGS[0]}"
 
 
-def _read(folder: Path, files: list[tuple[str, str]], report: Report) -> Iterator[Example]:
-    previous = None
-    for question, name in files:
-        path = folder / name
-        try:
-            if question == previous:
-                raise CorpusError(f"a second file for the question {question}; remove one of them", path)
-            example = _question(path, question)
-        except CorpusError as bad:
-            report(bad)
-        else:
-            yield example
-        previous = question
-
-
 def _question(path: Path, id: str) -> Example:
     """Parse the question of one file."""
     rows = [utf8(row, path, number) for number, row in lines(path)]
@@ -77,15 +71,13 @@ def _question(path: Path, id: str) -> Example:
             problem = f"this line should be blank: it follows the {field}, which is one line"
             raise CorpusError(problem, path, 2 * place + 2)
     _, document, query, answer = (words(row) for row in rows[: 2 * len(_FIELDS) : 2])
-    candidates = tuple(_candidate(row) for row in rows[2 * len(_FIELDS) :] if row.strip())
+    candidates = tuple(
+        (entity[1],) if (entity := _ENTITY.match(row)) else words(row)
+        for row in rows[2 * len(_FIELDS) :]
+        if row.strip()
+    )
     line = 3 if not document else 5 if query.count(PLACEHOLDER) != 1 else len(rows)
     return checked_example(path, line, id, document, query, candidates, answer or None, answer_line=7)
-
-
-def _candidate(row: str) -> Words:
-    """Parse a candidate: `@entity5` of `@entity5:Real Name`; any other line is a candidate with its colons."""
-    entity = _ENTITY.match(row)
-    return (entity[1],) if entity else words(row)
 
 
 def _question_files(folder: Path) -> list[tuple[str, str]]:

@@ -8,8 +8,7 @@ from pathlib import Path
 from xml.parsers import expat
 
 from gareader.core.errors import CorpusError
-from gareader.data.corpora.checked import checked_example
-from gareader.data.corpora.files import Report, pieces, stem, utf8
+from gareader.data.corpora.files import Report, checked_example, pieces, stem, utf8
 from gareader.data.examples import PLACEHOLDER, Example
 from gareader.data.text import words
 

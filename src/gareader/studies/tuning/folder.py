@@ -28,7 +28,11 @@ def owned(folder: Path, plan: Plan) -> Iterator[str]:
     with locked(folder / LOCK, "a sweep is running here already; wait for it, or give each process its own --out"):
         new = [folder / name for name in (SWEEP, DATABASE, CORPORA, RUNS)]
         with clean_unless(lambda: any(map(is_begun, folder.glob(f"{RUNS}/*"))), lambda: new):
-            yield recorded_owner(folder, plan) or new_owner(folder, plan)
+            owner = recorded_owner(folder, plan)
+            if owner is None:
+                owner = uuid.uuid4().hex
+                write_claim(folder / SWEEP, {"owner": owner, "settings": plan.settings()})
+            yield owner
 
 
 def recorded_owner(folder: Path, plan: Plan) -> str | None:
@@ -42,13 +46,6 @@ def recorded_owner(folder: Path, plan: Plan) -> str | None:
         raise TrainingError(nothing)
     check_same(f"{folder}: the sweep there", plan.changed(record["settings"]), "use its own, or choose another --out")
     return str(record["owner"])
-
-
-def new_owner(folder: Path, plan: Plan) -> str:
-    """A new owner id, recorded in the folder with the settings of the sweep."""
-    owner = uuid.uuid4().hex
-    write_claim(folder / SWEEP, {"owner": owner, "settings": plan.settings()})
-    return owner
 
 
 def prepared_corpora(folder: Path, plan: Plan, watch: Watch = lambda examples, label: examples) -> tuple[str, str]:

@@ -1,14 +1,14 @@
 """The report of a sweep: its trials as a table, and the best settings as a file for `gareader train`."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gareader.studies.markdown import accuracy_cell, table
-from gareader.studies.tuning import toml
 from gareader.studies.tuning.plan import Plan
-from gareader.studies.tuning.space import Space, TrialSettings
+from gareader.studies.tuning.space import Space, TrialSettings, Value
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
@@ -93,10 +93,26 @@ def accuracy(trial: TrialSummary) -> str:
 def best_settings(plan: Plan, trial: TrialSummary, name: str, finished: int, path: Path) -> str:
     """All settings of a trial as a TOML file for `path`, with its origin on top."""
     origin = [
-        f"The best of {finished} trials of the sweep {toml.text(name)}: trial {trial.trial}.",
-        f"Command:   gareader train {toml.text(str(path))}",
+        f"The best of {finished} trials of the sweep {toml_value(name)}: trial {trial.trial}.",
+        f"Command:   gareader train {toml_value(str(path))}",
         f"Obtained:  {accuracy(trial)} % of the validation questions at update {trial.update:,}.",
-        f"Reader:    {toml.text(trial.place)}, trials/{trial.trial:04d}/best",
+        f"Reader:    {toml_value(trial.place)}, trials/{trial.trial:04d}/best",
     ]
     header = "".join(f"# {line}\n" for line in origin)
-    return header + "\n" + toml.document(plan.experiment(trial.settings).table())
+    return header + "\n" + toml_document(plan.experiment(trial.settings).table())
+
+
+def toml_value(value: Value) -> str:
+    """A value as TOML."""
+    if isinstance(value, str):
+        # TOML has JSON's escapes; it also wants the delete character escaped.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return repr(value).lower()
+
+
+def toml_document(table: Mapping[str, Mapping[str, Any]]) -> str:
+    """Sections of values as a TOML file."""
+    sections = (
+        "".join([f"[{name}]\n", *(f"{k} = {toml_value(v)}\n" for k, v in keys.items())]) for name, keys in table.items()
+    )
+    return "\n".join(sections)

@@ -10,8 +10,7 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, Floa
 from optuna.importance import PedAnovaImportanceEvaluator
 from optuna.trial import FrozenTrial, TrialState
 
-from gareader.studies.tuning.space import Setting, Space, TrialSettings
-from gareader.studies.tuning.toml import Value
+from gareader.studies.tuning.space import Setting, Space, TrialSettings, Value
 
 FINISHED = (TrialState.COMPLETE, TrialState.PRUNED)
 CLAIMED = (*FINISHED, TrialState.RUNNING)

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 
 from gareader.core.config import Bounds, Settings, checked, choices, from_table, load_table
 from gareader.core.errors import ConfigError, did_you_mean
-from gareader.studies.tuning.toml import Value
 
 FIXED = ("data.train", "data.validation", "train.validation_examples")
 """Settings that must be equal in all trials, so that their accuracies can be compared."""
@@ -17,6 +16,7 @@ FIXED = ("data.train", "data.validation", "train.validation_examples")
 _SECTIONS = ("data", "reader", "train", "sweep")
 _KEYS = ("values", "low", "high", "step", "log")
 
+Value = bool | int | float | str
 TrialSettings = dict[str, Value]
 """The value of each tuned setting in one trial, by the setting's name."""
 

@@ -5,16 +5,21 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from optuna.trial import FrozenTrial, TrialState
+from optuna.exceptions import UpdateFinishedTrialError
+from optuna.trial import FrozenTrial, Trial, TrialState
 
-from gareader.studies.tuning.attempt import Attempt, Show
+from gareader.core.errors import TrainingError
 from gareader.studies.tuning.folder import RUNS
-from gareader.studies.tuning.ledger import OWNER, Ledger, claimed, finished, stands
+from gareader.studies.tuning.ledger import MEASURED, OWNER, PROBLEM, Ledger, claimed, finished, stands
 from gareader.studies.tuning.plan import Plan
-from gareader.studies.tuning.search import proposal
+from gareader.studies.tuning.search import proposal, pruner
 from gareader.training.experiment import Experiment, is_begun
-from gareader.training.run import BEST, LAST, STATE
+from gareader.training.run import BEST, LAST, STATE, Run
+
+Show = Callable[[dict[str, Any], float], None]
+"""Gets each line of metrics and the finished share of the run."""
 
 
 class Sweep:
@@ -37,8 +42,8 @@ class Sweep:
         while True:
             trials = self.ledger.trials()
             enough = finished(trials) >= wanted
-            own = next((trial for trial in trials if self.is_running_here(trial)), None)
-            if own and not self.is_begun(own) and (enough or not stands(own, trials, wanted)):
+            own = next((trial for trial in trials if trial.state == TrialState.RUNNING and self.owns(trial)), None)
+            if own and not is_begun(self.run_folder(own.number)) and (enough or not stands(own, trials, wanted)):
                 self.ledger.withdraw(own.number)
             elif own and not enough:
                 return own
@@ -55,17 +60,9 @@ class Sweep:
             self.ledger.claim(self.plan, settings, self.owner, place)
         return settings is not None
 
-    def is_running_here(self, trial: FrozenTrial) -> bool:
-        """Whether this folder owns the trial and it is not finished."""
-        return trial.state == TrialState.RUNNING and self.owns(trial)
-
     def owns(self, trial: FrozenTrial) -> bool:
         """Whether the trial was claimed from this folder."""
         return bool(trial.user_attrs.get(OWNER) == self.owner)
-
-    def is_begun(self, trial: FrozenTrial) -> bool:
-        """Whether the folder has a run of the trial."""
-        return is_begun(self.run_folder(trial.number))
 
     def run_folder(self, number: int) -> Path:
         """The folder of a trial's run."""
@@ -100,3 +97,60 @@ class Sweep:
         experiment = self.plan.experiment(self.plan.space.tidy(trial.params))
         train, validation = self.corpora
         return replace(experiment, data=replace(experiment.data, train=train, validation=validation))
+
+
+class Attempt:
+    """The run of one trial: every validation is reported to the ledger, and a poor trial is pruned."""
+
+    def __init__(self, trial: FrozenTrial, run: Run, plan: Plan, ledger: Ledger, show: Show) -> None:
+        ledger.study.pruner = pruner(plan.space, ledger.trials())
+        self.ledger = ledger
+        self.trial = Trial(ledger.study, ledger.id(trial.number))  # study.ask would begin a new trial
+        self.reported = set(trial.intermediate_values)
+        self.run = run
+        self.show = show
+        self.validated = False  # since the pruner was asked last
+        self.state = "running"
+
+    def train(self, stop: Callable[[], bool]) -> str:
+        """Train and return the state: complete, pruned, lost to another machine, or running if `stop` said so."""
+        self.run.on_metrics = self.listen
+        try:
+            try:
+                self.run.train(lambda: self.poor() or stop())
+            except TrainingError as error:  # the loss is no finite number any more
+                self.trial.set_user_attr(PROBLEM, str(error))
+                self.end(TrialState.PRUNED)
+            if self.run.position.finished:
+                self.end(TrialState.COMPLETE, self.run.position.best_accuracy)
+        except UpdateFinishedTrialError:
+            self.state = "lost"
+        return self.state
+
+    def listen(self, line: dict[str, Any]) -> None:
+        """Report a validation to the ledger, unless a resumed run repeats it."""
+        self.show(line, self.run.progress)
+        if "validation_accuracy" not in line:
+            return
+        accuracy, step = line["validation_accuracy"], line["step"]
+        best = self.trial.user_attrs.get(MEASURED)
+        if best is None or accuracy > best["accuracy"]:
+            best = {"accuracy": accuracy, "interval": line["validation_interval"], "update": step}
+        minutes = round(self.run.position.seconds / 60, 2)
+        self.trial.set_user_attr(MEASURED, {**best, "updates": step, "minutes": minutes})
+        if step not in self.reported:
+            self.trial.report(accuracy, step)
+        self.validated = True
+
+    def poor(self) -> bool:
+        """Whether the pruner gives the trial up after its last validation; if so, close it as pruned."""
+        if self.validated and not self.run.position.finished and self.trial.should_prune():
+            self.end(TrialState.PRUNED)
+            return True
+        self.validated = False
+        return False
+
+    def end(self, state: TrialState, accuracy: float | None = None) -> None:
+        """Close the trial, unless another machine has closed it."""
+        recorded = self.ledger.study.tell(self.trial.number, accuracy, state, skip_if_finished=True).state
+        self.state = "lost" if recorded == TrialState.FAIL else recorded.name.lower()
