@@ -96,17 +96,11 @@ def main(*, repeats: Repeats = 5, install: bool = False, as_json: Json = False) 
 
 
 def write_story(path: Path) -> str:
-    """Write a bundled story of about 430 words, and return its question."""
+    """Write two bundled stories, of some 430 words together, and return the question of the first."""
     lines = (files("gareader.data") / "stories" / "stories.jsonl").read_text(encoding="utf-8").splitlines()
-    questions = [json.loads(line) for line in lines]
-    closest = min(questions, key=lambda question: abs(len(words(question["document"])) - 430))
-    path.write_text(" ".join(words(closest["document"])), encoding="utf-8")
-    return " ".join(words(closest["query"]))
-
-
-def words(text: str | list[str]) -> list[str]:
-    """The words of a text, which may be a list of them already."""
-    return text.split() if isinstance(text, str) else text
+    first, second = map(json.loads, lines[:2])
+    path.write_text(f"{first['document']}\n\n{second['document']}", encoding="utf-8")
+    return str(first["query"])
 
 
 def run(command: list[str]) -> tuple[float, float]:
