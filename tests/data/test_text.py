@@ -1,7 +1,5 @@
 """Text to words: what tokenised text, raw text and queries come out as."""
 
-import subprocess
-import sys
 from itertools import islice, permutations
 from unicodedata import normalize
 
@@ -50,6 +48,16 @@ def test_words_of_tokenised_text(line: str, expected: list[str]) -> None:
         ("'@entity5,' said @entity6.", "` @entity5 , ' said @entity6 ."),
         ("cafe\u0301\u00a0noir", "caf\u00e9 noir"),
         ("I cannot go.", "I can not go ."),
+        ("_'Go!'_ was _all_ he said.", "` Go ! ' was all he said ."),
+        ("'I know Emily.' 'Emily!' ‘I know.’", "` I know Emily . ' ` Emily ! ' ` I know . '"),
+        ("‘Tis so. ‘Emma’ saw ‘em 'til '49 or 'twasn't", "'T is so . ` Emma ' saw 'em 'til '49 or 't was n't"),
+        ('"--and so—" "(no)" \'"@entity5"\'', "`` -- and so -- '' `` -LRB- no -RRB- '' ` `` @entity5 '' '"),
+        ("He said:\"Go!\"—and «Non» ('Go')", "He said : `` Go ! '' -- and `` Non '' -LRB- ` Go ' -RRB-"),
+        ("Dell'Osso, Al-Qa’ida, ma'am, they'll", "Dell'Osso , Al-Qa'ida , ma'am , they 'll"),
+        ("No!Not he?So anti-U.S. men from AT&T", "No ! Not he ? So anti-U.S. men from AT&T"),
+        ("anti-@entity5—@entity6, me@example.org", "anti - @entity5 -- @entity6 , me @ example.org"),
+        ("It is Smith Jr.", "It is Smith Jr."),
+        ("in the U.S. The end, etc.\nat 5 p.m. sharp", "in the U.S. . The end , etc. at 5 p.m. sharp"),
         ("", ""),
     ],
 )
@@ -72,11 +80,15 @@ def test_a_word_as_long_as_a_book_is_soon_read(text: str, expected: str) -> None
 
 @given(st.text("\u0301\u0308\u0316\u0345\u0344\u0f73\u2550", min_size=30))
 def test_rows_of_accents_are_composed_as_unicode_says(row: str) -> None:
-    assert tokenise(f"a{row}e") == (normalize("NFC", f"a{row}e"),)
+    assert "".join(tokenise(f"a{row}e")) == normalize("NFC", f"a{row}e")
+
+
+def test_accents_are_letters_of_their_word() -> None:
+    assert tokenise("x\u0304y, हिन्दी") == ("x\u0304y", ",", "हिन्दी")
 
 
 def test_tokenised_text_comes_out_as_it_was() -> None:
-    text = "`` I ca n't swim , '' said Mr. Gray 's aunt -LRB- the old one -RRB- . ` Go ! ' cried Tess ."
+    text = "`` I ca n't swim , '' said Mr. Gray 's aunt -LRB- the old one -RRB- . ` Go ! ' cried Tess . 'T is so ."
     assert tokenise(text) == words(text)
 
 
@@ -85,14 +97,12 @@ def test_nearly_every_sentence_of_the_corpus_comes_out_as_it_was(cbt_books) -> N
         lines = content.read().decode().splitlines()
     sentences = [line for line in lines if not line.startswith("_BOOK_TITLE_")][:3000]
     assert len(sentences) == (3000 if cbt_books.whole else 85)
-    assert sum(tokenise(sentence) != words(sentence) for sentence in sentences) <= len(sentences) // 500
+    assert sum(tokenise(sentence) != words(sentence) for sentence in sentences) <= len(sentences) // 1000
 
 
 @given(st.text())
 def test_tokens_are_words(text: str) -> None:
-    tokens = tokenise(text)
-    assert all(token.split() == [token] for token in tokens)
-    assert not {"\ufdd0", "\ufdd1", "\ufdd2"} & set("".join(tokens))
+    assert all(token.split() == [token] for token in tokenise(text))
 
 
 @pytest.mark.parametrize("blank", ["XXXXX", "___", "_______", "@placeholder"])
@@ -103,7 +113,7 @@ def test_tokens_are_words(text: str) -> None:
         ("It was {}.", "It was @placeholder ."),
         ("“{}!” he cried", "`` @placeholder ! '' he cried"),
         ("\"{}\" ({}), '{}'", "`` @placeholder '' -LRB- @placeholder -RRB- , ` @placeholder '"),
-        ("the {}-haired", "the @placeholder -haired"),
+        ("the {}-haired, half-{}", "the @placeholder - haired , half - @placeholder"),
         ("no blank", "no blank"),
     ],
 )
@@ -185,14 +195,3 @@ def test_names_of_the_same_words_are_not_compared_word_by_word() -> None:
     document = tuple(word for name in names for word in ("saw", *name))
     assert len(propose_candidates(document, ("XXXXX",))) == 10
     assert Counted.hashed < 100 * len(document)
-
-
-def test_importing_text_does_not_import_nltk() -> None:
-    program = "import sys, gareader.data.text, gareader.data.corpora; assert 'nltk' not in sys.modules"
-    subprocess.run([sys.executable, "-c", program], check=True)
-
-
-def test_tokenising_does_not_wait_for_scipy() -> None:
-    program = "import sys, gareader.data.text; gareader.data.text.tokenise('Ann.'); assert 'nltk' in sys.modules"
-    program += "; assert 'scipy.stats' not in sys.modules; import scipy.stats"
-    subprocess.run([sys.executable, "-c", program], check=True)

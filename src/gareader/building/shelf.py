@@ -12,6 +12,7 @@ from gareader.data.corpora import read, recognise
 from gareader.data.corpora.files import Report, raise_error, stem, utf8
 from gareader.data.examples import PLACEHOLDER, Words
 from gareader.data.text import words
+from gareader.data.treebank import book_sentences
 
 TITLE = "_BOOK_TITLE_"
 """The beginning of a line with the title of the next book in a tokenised file."""
@@ -42,7 +43,6 @@ class Book:
             sentences = [split for row in self.text.split("\n") if (split := words(row))]
         else:
             from gareader.building.gutenberg import body
-            from gareader.building.treebank import book_sentences
 
             sentences = list(book_sentences(body(self.text)))
         tokens = sum(map(len, sentences))

@@ -1,25 +1,15 @@
 """Treebank tokens of raw text, the blank of a query, and candidates proposed from a document."""
 
 import re
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from functools import cache
-from itertools import groupby, islice, pairwise
-from unicodedata import combining, normalize
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice, pairwise
 
 from gareader.core.errors import QuestionError
 from gareader.data.examples import PLACEHOLDER, Example, Words
-
-_ABBREVIATIONS = (
-    "mr|mrs|ms|messrs|mme|mlle|dr|prof|rev|hon|st|mt|capt|col|gen|lt|maj|sgt|gov|sen|esq|jr|sr|bros|ltd|inc"
-    "|etc|vs|viz|cf|feb|apr|aug|sept|oct|nov|dec"
-)
-"""Abbreviations that keep their period everywhere; none of them is also an ordinary word."""
+from gareader.data.treebank import composed, sentences
 
 _BLANK = re.compile(r"(?<!\w)(?:XXXXX|_{3,}|@placeholder)(?!\w)")
-_BLANK_IN_WORD = re.compile(r"(@placeholder)(?!\w)")
 
 _SENTENCE_STARTS = frozenset([".", "!", "?", "``", "`", ":", "--", "...", "''", "'", "-LRB-"])
 """After these words a capital is no sign of a name."""
@@ -44,57 +34,20 @@ _FUNCTION_WORDS = frozenset(
 _IN_NAMES = frozenset("good great little long new old".split())
 """Function words that may begin a name, as in New York."""
 
-# Unicode noncharacters, reserved for internal use, replace the characters at which the tokenizer must not cut.
-_AT, _PERIOD, _APOSTROPHE = "\ufdd0", "\ufdd1", "\ufdd2"
-_RESTORE = str.maketrans({_AT: "@", _PERIOD: ".", _APOSTROPHE: "'"})
-
-_PLAIN_SIGNS = str.maketrans(
-    {
-        **dict.fromkeys("”»‟", "''"),
-        **dict.fromkeys("„«", "“"),
-        **dict.fromkeys("’‛ʼ", "'"),
-        **dict.fromkeys("‘‚", "`"),
-        **dict.fromkeys("—―–‒", " -- "),
-        "…": " ... ",
-    }
-)
-_TREEBANK_QUOTES = {"“": "``", "”": "''", '"': "''"}
-
-# A row of letters with periods is matched from its first letter only: otherwise the time is quadratic in its length.
-_DOTTED = re.compile(rf"(?i)\b(?:(?<!\b[^\W\d_]\.)(?:[^\W\d_]\.){{2,}}|(?:{_ABBREVIATIONS})\.)(?!\w)")
-_SPLIT_ELISION = re.compile(r"(?i)(?<!\w)['`](t)(is|was|were|will|would)\b")
-_ELISION = re.compile(r"(?i)(?<!\w)['`](?=(?:em|cause|bout|round|neath|gainst|nother|un)\b)")
-_OPENING_SINGLE = re.compile(rf"(?i)(?:^|(?<=[\s(\[{{<“-]))'(?=[\w{_AT}“])(?!(?:re|ve|ll|m|t|s|d|n)\b)")
-_OPENING_DOUBLE = re.compile(r"(?:^|(?<=[\s(\[{<`'-]))(?:\"|''(?=\w))(?!\s|$)|``")
-_ACCENTS = re.compile(
-    r"[^\w\s\0-\u02ff]{30,}"
-)  # more accents in a row than any language has; other characters may be among them
-
 
 def words(line: str) -> Words:
     """Split tokenised text at white space; words are in Unicode's composed form (NFC)."""
-    return tuple(line.split()) if line.isascii() else tuple(normalize("NFC", line).split())
+    return tuple(line.split()) if line.isascii() else tuple(composed(line).split())
 
 
 def tokenise(text: str) -> Words:
     """Split raw text into Treebank tokens, as in the Children's Book Test: did n't, `` , -LRB-, Mr."""
-    sentences, split = _tokenizers()
-    text = " ".join(normalize("NFC", _ACCENTS.sub(_in_order, text)).translate(_PLAIN_SIGNS).split())
-    text = re.sub(r"@(?=\w)", _AT, text)  # a mark such as @entity5 is one word
-    text = _DOTTED.sub(lambda dotted: dotted[0].replace(".", _PERIOD), text)
-    text = _SPLIT_ELISION.sub(rf"{_APOSTROPHE}\1 \2", text)
-    text = _ELISION.sub(_APOSTROPHE, text)
-    return tuple(
-        _TREEBANK_QUOTES.get(token, token.translate(_RESTORE))
-        for sentence in sentences(text)
-        for token in split(_quotes_by_direction(sentence))
-    )
+    return tuple(chain.from_iterable(sentences(text)))
 
 
 def query_words(text: str) -> Words:
     """Tokenise a raw query; its blank (XXXXX, three or more underscores, @placeholder) becomes PLACEHOLDER."""
-    tokens = tokenise(_BLANK.sub(PLACEHOLDER, text))
-    return tuple(piece for token in tokens for piece in _BLANK_IN_WORD.split(token) if piece)
+    return tokenise(_BLANK.sub(PLACEHOLDER, text))
 
 
 def mark_blank(tokens: Iterable[str]) -> Words:
@@ -163,43 +116,3 @@ def _names(document: Words) -> Iterator[Words]:
             run.append(word)
         elif word[:1] == "@" and len(word) > 1:  # a mark such as @entity5 is a whole name
             yield (word,)
-
-
-def _in_order(signs: re.Match[str]) -> str:
-    """Sort the accents as `normalize` does, which takes quadratic time for a long row."""
-    apart = "".join(normalize("NFD", sign) for sign in signs[0])
-    rows = groupby(apart, key=lambda sign: combining(sign) > 0)
-    return "".join("".join(sorted(row, key=combining)) for _, row in rows)
-
-
-def _quotes_by_direction(sentence: str) -> str:
-    """Replace quotation marks by opening and closing ones; after tokenisation their context is gone."""
-    sentence = _OPENING_DOUBLE.sub("“", sentence)
-    return _OPENING_SINGLE.sub("` ", sentence).replace("''", "”").replace('"', "”")
-
-
-@cache
-def _tokenizers() -> tuple[Callable[[str], list[str]], Callable[[str], list[str]]]:
-    """NLTK's sentence and word tokenizers, without downloaded data; imported late because that is slow."""
-    with _without("scipy.stats"):  # NLTK imports it for measures that are not used here, which takes most of a second
-        from nltk.tokenize.destructive import NLTKWordTokenizer
-        from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
-
-    word_tokenizer = NLTKWordTokenizer()
-    return (
-        PunktSentenceTokenizer(PunktParameters()).tokenize,  # with empty parameters, so that NLTK loads none
-        lambda sentence: word_tokenizer.tokenize(sentence, convert_parentheses=True),
-    )
-
-
-@contextmanager
-def _without(module: str) -> Iterator[None]:
-    """Hide a module from imports inside the `with` block, unless it is already imported."""
-    if module in sys.modules:
-        yield
-        return
-    sys.modules[module] = None  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        del sys.modules[module]

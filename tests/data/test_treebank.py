@@ -1,14 +1,15 @@
-"""Raw text to sentences as the Children's Book Test has them."""
+"""Raw text to sentences as the Children's Book Test has them; `test_text.py` has text that is no book."""
 
 import lzma
 from collections import Counter
 from pathlib import Path
+from time import process_time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gareader.building.treebank import book_sentences
+from gareader.data.treebank import book_sentences, sentences
 
 
 def lines(text: str) -> list[str]:
@@ -111,12 +112,24 @@ def test_no_letter_is_lost_and_none_is_made(text: str) -> None:
     assert all(written[letter] == text.count(letter) for letter in "aIné1t")
 
 
-@pytest.mark.parametrize(
-    "piece", ["a", "a,", "a-", "a'", "a.", "a_", ".", " .", "'", "1,", "a/", " ", "I. ", "etc. ", "n't"]
-)
-def test_time_grows_with_the_text_alone(piece: str) -> None:
-    size = 10**7 if piece == "a" else 3 * 10**5
-    assert sum(map(len, book_sentences(piece * (size // len(piece))))) <= size
+PIECES = """
+a a, a- a' a. a_ . .… ' ( " “ ‘ ’ _ @ @a a@ -LRB- 't n't 'em 1, 1. a/ l'aa- &A :' * ?a \u0301 a\u0301 — ½
+"""
+
+
+@pytest.mark.parametrize("piece", [*PIECES.split(), " ", " .", "I. ", "etc. ", "U.S. ", "XXXXX ", "a ' ", "'t is "])
+@pytest.mark.parametrize("split", [book_sentences, sentences])
+def test_four_times_the_text_takes_no_more_than_ten_times_the_work(split, piece: str) -> None:
+    def work(size: int) -> float:
+        """Seconds of processor time."""
+        text = piece * (size // len(piece))
+        start = process_time()
+        for _ in split(text):
+            pass
+        return process_time() - start
+
+    # It would be sixteen times as much if it grew by the square; other processes may disturb one attempt.
+    assert any(work(80_000) < 10 * work(20_000) + 0.01 for _ in range(3))
 
 
 BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]"}
