@@ -20,8 +20,8 @@ from gareader.cli.bench import print_times
 from gareader.core.config import load_table, override
 from gareader.core.errors import GareaderError
 from gareader.nn.batching import Batch, length_batches
+from gareader.training.engine import clip_gradients, new_optimiser
 from gareader.training.experiment import Experiment
-from gareader.training.recipe import clip_gradients, new_optimiser
 from gareader.training.run import Run, on_threads
 
 

@@ -27,8 +27,7 @@ from gareader.nn.batching import Batch, length_batches
 from gareader.readers import kind_of
 from gareader.trained.model import Model, save
 from gareader.trained.predictor import Predictor
-from gareader.training.engine import Engine
-from gareader.training.recipe import clip_gradients, new_optimiser
+from gareader.training.engine import Engine, clip_gradients, new_optimiser
 from gareader.training.settings import TrainConfig
 
 STATE, METRICS, BEST, LAST = "state.safetensors", "metrics.jsonl", "best", "last"

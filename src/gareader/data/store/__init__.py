@@ -1,6 +1,6 @@
 """Prepared corpora: memory-mapped Arrow files, which pyarrow, polars and datasets read too."""
 
-from gareader.data.store.addresses import is_prepared as is_prepared
+from gareader.data.store.layout import is_prepared as is_prepared
 from gareader.data.store.reading import PreparedCorpus as PreparedCorpus
 from gareader.data.store.reading import read_examples as read_examples
 from gareader.data.store.writing import Watch as Watch

@@ -17,7 +17,7 @@ from gareader.core.files import check_no_pipe
 from gareader.data import corpora
 from gareader.data.examples import Example, Words
 from gareader.data.store import layout
-from gareader.data.store.addresses import files, is_prepared
+from gareader.data.store.layout import files, is_prepared
 
 RELEASED_AFTER = 1 << 12
 """After this many examples the mapped pages are released, so that the process's memory stays flat."""

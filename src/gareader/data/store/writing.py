@@ -22,9 +22,8 @@ from gareader.core.whole import whole_file, whole_folder
 from gareader.data import corpora
 from gareader.data.corpora.files import Span
 from gareader.data.examples import Example
-from gareader.data.store.addresses import is_prepared
 from gareader.data.store.encoding import SEPARATOR, Encoded, encode, lists
-from gareader.data.store.layout import PREPARED
+from gareader.data.store.layout import PREPARED, is_prepared
 from gareader.data.store.reading import PreparedCorpus
 
 Watch = Callable[[Iterable[Example], str], Iterable[Example]]
@@ -121,9 +120,8 @@ def _scratch(path: Path, shard: int | None) -> Iterator[Path]:
         with TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
             yield Path(folder)
     except UnicodeEncodeError as error:
-        word = (
-            error.object[: error.start].rpartition(SEPARATOR)[2] + error.object[error.start :].partition(SEPARATOR)[0]
-        )
+        before, after = error.object[: error.start], error.object[error.start :]
+        word = before.rpartition(SEPARATOR)[2] + after.partition(SEPARATOR)[0]
         raise StoreError(f"{path}: {word!r} holds half a character, which UTF-8 cannot; mend the text") from None
     except OSError as error:
         if error.errno == errno.ENOSPC:
