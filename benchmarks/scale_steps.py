@@ -14,8 +14,7 @@ import torch
 from gareader.benchmark.contenders import NATIVE, Size, contender, random_batch
 from gareader.core.distributed import joined
 from gareader.readers.registry import READERS
-from gareader.training.engine import Engine
-from gareader.training.recipe import clip_gradients, new_optimiser
+from gareader.training.engine import Engine, clip_gradients, new_optimiser
 from gareader.training.settings import TrainConfig
 
 

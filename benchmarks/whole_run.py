@@ -21,8 +21,8 @@ from gareader.core.config import load_table, override
 from gareader.core.errors import GareaderError
 from gareader.data.batching import length_batches
 from gareader.nn.tensors import Batch, tensors
+from gareader.training.engine import clip_gradients, new_optimiser
 from gareader.training.experiment import Experiment
-from gareader.training.recipe import clip_gradients, new_optimiser
 from gareader.training.run import Run, on_threads
 
 

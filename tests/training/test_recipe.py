@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from gareader.core.errors import ConfigError
-from gareader.training.recipe import OPTIMISERS, clip_gradients, new_optimiser
+from gareader.training.engine import OPTIMISERS, clip_gradients, new_optimiser
 from gareader.training.settings import TrainConfig
 
 

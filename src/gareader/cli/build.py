@@ -27,13 +27,20 @@ from gareader.core.errors import BuildError
 build = App(name="build", help="Make cloze corpora from one's own text.")
 
 AtLeastOne = Parameter(validator=Number(gte=1))
+Processes = Parameter(validator=Number(gte=1), help="Processes; as many as there are cores if not given.")
+OutFolder = Parameter(help="The folder to write: the questions of each split, card.md and card.json.")
+Seed = Annotated[int, Parameter(help="The same seed gives the same corpus, byte for byte.")]
+Tagger = Annotated[
+    bool,
+    Parameter(negative=(), help="Let NLTK's part-of-speech tagger help to find names; without it, capitals decide."),
+]
 
 
 @build.command
 def books(
     file: Path,
     *more: Path,
-    out: Path | None = None,
+    out: Annotated[Path | None, OutFolder] = None,
     kind: Literal["NE", "CN", "V", "P"] = "NE",
     sentences: Annotated[int, AtLeastOne] = 20,
     stride: Annotated[int, AtLeastOne] = 1,
@@ -44,8 +51,8 @@ def books(
     exclude: Annotated[list[Path], Parameter(negative=(), consume_multiple=True)] = [],  # noqa: B006
     check: Path | None = None,
     format: Literal["cbt", "jsonl"] = "cbt",
-    seed: int = 1,
-    workers: Annotated[int | None, AtLeastOne] = None,
+    seed: Seed = 1,
+    workers: Annotated[int | None, Processes] = None,
     as_json: Json = False,
 ) -> None:
     """Questions as the Children's Book Test has them: a passage, and the next sentence with one word missing.
@@ -59,8 +66,6 @@ def books(
         before each book. Plain, .gz or .xz.
     more
         Other books.
-    out
-        The folder to write: the questions of each split, card.md and card.json.
     kind
         What is asked for: names (NE; also times and rare nouns), common nouns, verbs or prepositions.
     sentences
@@ -82,10 +87,6 @@ def books(
         statistics of both side by side, with a mark where they differ by more than a quarter.
     format
         How to write the questions: as the corpus's own files, or as JSON lines.
-    seed
-        The same seed gives the same corpus, byte for byte.
-    workers
-        Processes; as many as there are cores if not given.
     """
     if out is None and check is None:
         raise BuildError("say where to write the corpus with --out FOLDER, or what to compare with, with --check FILE")
@@ -137,15 +138,15 @@ def books(
 def news(
     file: Path,
     *more: Path,
-    out: Path,
+    out: Annotated[Path, OutFolder],
     anonymise: bool = True,
     validation: float = 0.05,
     test: float = 0.05,
     fewest: Annotated[int, Parameter(validator=Number(gte=2))] = 2,
-    tagger: Annotated[bool, Parameter(negative=())] = False,
+    tagger: Tagger = False,
     format: Literal["question", "jsonl"] = "question",
-    seed: int = 1,
-    workers: Annotated[int | None, AtLeastOne] = None,
+    seed: Seed = 1,
+    workers: Annotated[int | None, Processes] = None,
     as_json: Json = False,
 ) -> None:
     """Questions as CNN and Daily Mail have them: an article, and a summary point with one entity missing.
@@ -158,8 +159,6 @@ def news(
         Articles, one JSON object a line: {"id": …, "article": …, "highlights": […]}. Plain, .gz or .xz.
     more
         Other files.
-    out
-        The folder to write: the questions of each split, card.md and card.json.
     anonymise
         Replace names by marks @entityN, permuted for each article; with --no-anonymise the words stay.
     validation
@@ -168,14 +167,8 @@ def news(
         Share of the articles to hold out for the test, likewise.
     fewest
         Candidates of a question at least.
-    tagger
-        Let NLTK's part-of-speech tagger help to find names; without it, capitals decide.
     format
         How to write the questions: a .question file each, as the corpora have them, or JSON lines.
-    seed
-        The same seed gives the same corpus, byte for byte.
-    workers
-        Processes; as many as there are cores if not given.
     """
     skipped = Skipped()
     with joined() as group:
@@ -197,17 +190,17 @@ def news(
 def pairs(
     file: Path,
     *more: Path,
-    out: Path,
+    out: Annotated[Path, OutFolder],
     variant: Literal["strict", "relaxed"] = "strict",
     days: int = 14,
     similarity: float = 0.2,
     most: int = 5,
     validation: float = 0.05,
     test: float = 0.05,
-    tagger: Annotated[bool, Parameter(negative=())] = False,
+    tagger: Tagger = False,
     format: Literal["wdw", "jsonl"] = "wdw",
     seed: int = 1,
-    workers: Annotated[int | None, AtLeastOne] = None,
+    workers: Annotated[int | None, Processes] = None,
     as_json: Json = False,
 ) -> None:
     """Questions as Who Did What has them: one article's first sentence asks for a person, another article answers.
@@ -220,8 +213,6 @@ def pairs(
         Articles, one JSON object a line: {"id": …, "date": "YYYY-MM-DD", "article": …}. Plain, .gz or .xz.
     more
         Other files.
-    out
-        The folder to write: the questions of each split, card.md and card.json.
     variant
         How many questions that simple baselines answer are thinned out: strict until no baseline is better than
         chance, relaxed until none is better than half as much again.
@@ -235,14 +226,10 @@ def pairs(
         Share of the questions to hold out for validation: the newest but for the test's.
     test
         Share of the questions to hold out for the test: the newest.
-    tagger
-        Let NLTK's part-of-speech tagger help to find names; without it, capitals decide.
     format
         How to write the questions: as the corpus's own XML, or as JSON lines.
     seed
         Draws which questions are thinned out.
-    workers
-        Processes; as many as there are cores if not given.
     """
     skipped = Skipped()
     with joined() as group:

@@ -84,9 +84,10 @@ def create_app(
     app.add_middleware(Guard, body_bytes=limits.body_bytes)
     app.exception_handler(RequestValidationError)(_invalid)
     app.exception_handler(400)(_unreadable)
-    app.exception_handler(404)(_no_such_page)
+    app.exception_handler(404)(lambda *_: _problem(404, "there is nothing here; /docs shows what there is"))
     app.exception_handler(405)(_other_method)
-    app.exception_handler(Exception)(_failed)
+    failed = "the service failed, which its log explains; ask something else"
+    app.exception_handler(Exception)(lambda *_: _problem(500, failed, HEADERS))
     allowed = [Depends(_token_check(token))]
 
     @app.post("/answer", response_model=Answer | list[Answer], responses=PROBLEMS, dependencies=allowed)
@@ -251,7 +252,7 @@ def _invalid(request: Request, error: Exception) -> Response:  # noqa: ARG001
     """Respond with one plain sentence instead of pydantic's list of errors."""
     assert isinstance(error, RequestValidationError)  # noqa: S101 - it is this handler's only kind
     if isinstance(error.body, bytes):
-        return JSONResponse({"detail": NOT_MARKED}, 422)
+        return _problem(422, NOT_MARKED)
     # pydantic has errors for both kinds of body, a question and a list: keep those of the kind that was sent
     is_list = isinstance(error.body, list)
     relevant = [each for each in error.errors() if any("list[" in str(part) for part in each["loc"]) == is_list]
@@ -259,28 +260,24 @@ def _invalid(request: Request, error: Exception) -> Response:  # noqa: ARG001
     place = [part for part in first["loc"][1:] if "Question" not in str(part)] * (first["type"] != "json_invalid")
     number = place.pop(0) if place and isinstance(place[0], int) else 0
     key = ".".join(map(str, place))
-    return JSONResponse({"detail": f"{_place(number)}{key}{': ' * bool(key)}{sentence(first)}"}, 422)
+    return _problem(422, f"{_place(number)}{key}{': ' * bool(key)}{sentence(first)}")
 
 
 def _unreadable(request: Request, error: Exception) -> Response:  # noqa: ARG001
     """Respond to a 400: FastAPI raises it for JSON that Python cannot read, such as one nested too deeply."""
     if error.__cause__:
-        return JSONResponse({"detail": SENTENCES["json_invalid"]}, 422)
-    return JSONResponse({"detail": getattr(error, "detail", "")}, 400)
+        return _problem(422, SENTENCES["json_invalid"])
+    return _problem(400, getattr(error, "detail", ""))
 
 
-def _failed(request: Request, error: Exception) -> Response:  # noqa: ARG001
-    return JSONResponse({"detail": "the service failed, which its log explains; ask something else"}, 500, HEADERS)
-
-
-def _no_such_page(request: Request, error: Exception) -> Response:  # noqa: ARG001
-    return JSONResponse({"detail": "there is nothing here; /docs shows what there is"}, 404)
+def _problem(status: int, detail: str, headers: Mapping[str, str] | None = None) -> Response:
+    return JSONResponse({"detail": detail}, status, headers)
 
 
 def _other_method(request: Request, error: Exception) -> Response:
     headers = getattr(error, "headers", None) or {}
     problem = f"{request.url.path} takes {headers.get('Allow')}, not {request.method}; /docs shows how"
-    return JSONResponse({"detail": problem}, 405, headers)
+    return _problem(405, problem, headers)
 
 
 def bundled_stories() -> list[dict[str, Any]]:

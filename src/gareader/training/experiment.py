@@ -167,7 +167,8 @@ class Experiment:
 
     def new_model(self, training: PreparedCorpus, validation: PreparedCorpus, notes: dict[str, Any]) -> Model:
         """The model before training: vocabulary, alphabet and a reader with its first weights."""
-        data, start = self.data, self.start_model()
+        data = self.data
+        start = None if self.train.start is None else load_model(models.folder(self.train.start))
         seed = start.collator.seed if start else self.train.seed  # of the vectors of unknown words
         marks = 0 if data.anonymity == "none" else max(training.most_candidates, validation.most_candidates)
         known = dict.fromkeys([*SPECIAL_WORDS, *map(mark, range(marks)), *training.words, *validation.words])
@@ -196,10 +197,6 @@ class Experiment:
         if start:
             copy_weights(reader, start, str(self.train.start))
         return Model(self.reader, reader, collator, notes)
-
-    def start_model(self) -> Model | None:
-        """The trained model that `train.start` names."""
-        return None if self.train.start is None else load_model(models.folder(self.train.start))
 
     def validation_sample(self, validation: PreparedCorpus) -> "PreparedCorpus | Subset":
         """The validation split, or `train.validation_examples` questions of it, drawn by the seed."""

@@ -28,8 +28,7 @@ from gareader.nn.tensors import Batch, tensors
 from gareader.readers.registry import kind_of
 from gareader.trained.model import Model, OnTorch, save
 from gareader.trained.predictor import Predictor
-from gareader.training.engine import Engine
-from gareader.training.recipe import clip_gradients, new_optimiser
+from gareader.training.engine import Engine, clip_gradients, new_optimiser
 from gareader.training.settings import TrainConfig
 
 STATE, METRICS, BEST, LAST = "state.safetensors", "metrics.jsonl", "best", "last"

@@ -121,9 +121,8 @@ def _scratch(path: Path, shard: int | None) -> Iterator[Path]:
         with TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
             yield Path(folder)
     except UnicodeEncodeError as error:
-        word = (
-            error.object[: error.start].rpartition(SEPARATOR)[2] + error.object[error.start :].partition(SEPARATOR)[0]
-        )
+        before, after = error.object[: error.start], error.object[error.start :]
+        word = before.rpartition(SEPARATOR)[2] + after.partition(SEPARATOR)[0]
         raise StoreError(f"{path}: {word!r} holds half a character, which UTF-8 cannot; mend the text") from None
     except OSError as error:
         if error.errno == errno.ENOSPC:
