@@ -6,13 +6,16 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from gareader.data.arrays import TABLE
 from gareader.nn.gated_attention import GatedAttention
 from gareader.nn.gru import BiGRU
 from gareader.nn.tensors import Batch, Types
+from gareader.readers.gated_attention_numpy import GatedAttentionInNumpy
 from gareader.readers.gated_attention_reader import GatedAttentionReader
 from gareader.readers.output import answer_loss
 from gareader.readers.reader import Basis
 from gareader.readers.settings import GatedAttentionConfig
+from gareader.trained.model import arrays
 
 NATIVE, PYTORCH, NN_GRU = "gareader native", "gareader PyTorch", "torch.nn.GRU"
 
@@ -109,6 +112,13 @@ def contender(name: str, size: Size) -> GatedAttentionReader:
                 inputs, hidden = module.input_weight.shape[1], module.recurrent_weight.shape[1]
                 setattr(parent, child, GRUS[name](inputs, hidden))
     return reader
+
+
+def in_numpy(reader: GatedAttentionReader) -> GatedAttentionInNumpy:
+    """The same reader in numpy and the native kernel."""
+    weights = arrays(reader)
+    words = weights.pop(TABLE)
+    return GatedAttentionInNumpy(reader.config, weights, words, len(weights["embed.characters.table"]))
 
 
 def random_batch(size: Size) -> Batch:

@@ -11,6 +11,8 @@ from time import perf_counter
 
 import torch
 
+from gareader.kernels.library import use_threads
+
 Work = Callable[[], object]
 
 
@@ -34,6 +36,12 @@ def seconds(work: Work) -> float:
     return perf_counter() - start
 
 
+def set_threads(number: int) -> None:
+    """Set the threads of torch and of the kernel on numpy arrays."""
+    torch.set_num_threads(number)
+    use_threads(number)
+
+
 def side_by_side(works: Mapping[str, Work], repeats: int, threads: Mapping[str, int] | None = None) -> dict[str, Times]:
     """Time each piece of work `repeats` times, in turn, with its best number of threads unless `threads` has one."""
     before = torch.get_num_threads()
@@ -42,10 +50,10 @@ def side_by_side(works: Mapping[str, Work], repeats: int, threads: Mapping[str, 
         durations: dict[str, list[float]] = {name: [] for name in works}
         for _ in range(repeats):
             for name, work in works.items():
-                torch.set_num_threads(counts[name])
+                set_threads(counts[name])
                 durations[name].append(seconds(work))
     finally:
-        torch.set_num_threads(before)
+        set_threads(before)
     return {name: Times(counts[name], durations[name]) for name in works}
 
 
@@ -53,7 +61,7 @@ def best_threads(work: Work) -> int:
     """One thread or as many as cores, whichever is faster after a warm-up call."""
     best, shortest = 1, float("inf")
     for threads in sorted({1, cores()}):
-        torch.set_num_threads(threads)
+        set_threads(threads)
         if seconds(work) > 3 * shortest:  # the threads wait for a busy core: no need for more calls
             continue
         duration = min(seconds(work) for _ in range(2))

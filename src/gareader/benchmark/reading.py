@@ -12,6 +12,7 @@ from gareader.benchmark.contenders import (
     Size,
     contender,
     forward_pass,
+    in_numpy,
     random_batch,
     training_step,
 )
@@ -61,6 +62,8 @@ def train(size: Size) -> tuple[dict[str, Work], float]:
 
 
 def infer(size: Size) -> tuple[dict[str, Work], float]:
-    """A forward pass of each contender, and its number of operations."""
+    """A forward pass of each contender, and its number of operations; the native one reads in numpy, as answers do."""
     batch = random_batch(size)
-    return {name: partial(forward_pass(contender(name, size)), batch) for name in GRUS}, size.forward_operations
+    works: dict[str, Work] = {name: partial(forward_pass(contender(name, size)), batch) for name in GRUS}
+    works[NATIVE] = partial(in_numpy(contender(NATIVE, size)), batch.map(lambda tensor: tensor.numpy()))
+    return works, size.forward_operations

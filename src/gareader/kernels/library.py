@@ -82,22 +82,25 @@ def _interface(loaded: ctypes.CDLL) -> int:
         return 0
 
 
-class _Threads:
-    """The number of threads of a call from numpy."""
-
-    number = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+_threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def threads() -> int:
     """The threads of a call from numpy: all cores that this process may use, or one in a forked process."""
-    return _Threads.number
+    return _threads
+
+
+def use_threads(number: int) -> None:
+    """Set the number of threads of a call from numpy; torch's is set by torch."""
+    global _threads
+    _threads = number
 
 
 def _use_one_thread() -> None:
     """Use one thread in a forked process: OpenMP would wait for ever for threads that were not forked."""
-    _Threads.number = 1
-    if "torch" in sys.modules:
-        sys.modules["torch"].set_num_threads(1)
+    use_threads(1)
+    if (torch := sys.modules.get("torch")) is not None:
+        torch.set_num_threads(1)
 
 
 def instruction_sets() -> list[str]:
