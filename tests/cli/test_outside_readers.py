@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -10,6 +11,7 @@ import synthetic
 from data.corpora.writers import write_jsonl
 from gareader.core.errors import ModelError
 from gareader.readers import registry
+from gareader.trained import models
 from gareader.trained.folder import SETTINGS
 from gareader.trained.model import load
 from places import PROJECT
@@ -172,14 +174,12 @@ def test_modules_that_cannot_be_imported(gareader, config, monkeypatch, module, 
 def test_a_strangers_folder_imports_nothing(gareader, config, monkeypatch):
     monkeypatch.chdir(config.parent)
     Path("evil.py").write_text("open('seen', 'w').close()")
+    for name in ("words", "stories"):
+        copytree(models.BOX / name, name)
+    settings = json.loads(Path("stories", SETTINGS).read_text())
     for name in ("evil", "evil:KIND"):
-        Path("reader").mkdir(exist_ok=True)
-        for file in ("vocabulary.txt", "alphabet.txt", "words.safetensors", "weights.safetensors"):
-            Path("reader", file).touch()
-        empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-        sums = dict.fromkeys(("vocabulary.txt", "alphabet.txt", "words.safetensors", "weights.safetensors"), empty)
-        Path("reader", SETTINGS).write_text(json.dumps({"format": 1, "reader": name, "sha256": sums}))
-        code, _, err = gareader("answer", "--reader", "./reader", "--document", "story.txt", "--query", "XXXXX left .")
+        Path("stories", SETTINGS).write_text(json.dumps({**settings, "reader": name}))
+        code, _, err = gareader("answer", "--reader", "./stories", "--document", "story.txt", "--query", "XXXXX left .")
         assert code == 1
         assert f"no reader is called '{name}'" in err
     assert not Path("seen").exists()

@@ -59,7 +59,7 @@ CASES = [
     (("train", TINY, "--set", "train.sed=3"), 1, "did you mean 'seed'"),
     (("train", TINY, "--set", "train.seed=-3"), 1, "train.seed = -3"),
     (("train", TINY, "--set", "reader.hop=2"), 1, "did you mean 'hops'"),
-    (("train", TINY, "--set", "reader.name=bidaf", "--set", "reader.window=2"), 1, "reader.window = 2"),
+    (("train", TINY, "--set", "reader.hops=0"), 1, "reader.hops = 0"),
     (("train", TINY, "--set", "trian.seed=3"), 1, "did you mean 'train'"),
     (("tune", "nowhere.toml", "--space", TINY), 1, "nowhere.toml"),
     (("tune", TINY, "--space", "nowhere.toml"), 1, "nowhere.toml"),

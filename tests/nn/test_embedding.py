@@ -9,9 +9,16 @@ from gareader.data.batching import Collator
 from gareader.data.vectors import random_vector
 from gareader.data.vocabulary import Alphabet, Vocabulary
 from gareader.nn.embedding import CharacterEmbedding, TokenEmbedding
+from gareader.nn.tensors import Types
 
 WORDS = ["cat", "a", "incomprehensibilities", "dog"]
 ALPHABET = Alphabet.of(WORDS)
+
+
+def as_tensors(ranked):
+    """The rank of each word, and the types as tensors."""
+    rank, types = ranked
+    return rank, Types(**{name: torch.from_numpy(array) for name, array in vars(types).items()})
 
 
 def model(cell="paper"):
@@ -33,7 +40,7 @@ def composed(characters, word, cell="paper"):
 @pytest.mark.parametrize("cell", ["paper", "cudnn"])
 def test_characters_equal_the_equation(cell):
     characters = model(cell)
-    rank, types = Collator(Vocabulary(WORDS), ALPHABET, width=4, seed=0).types(WORDS)
+    rank, types = as_tensors(Collator(Vocabulary(WORDS), ALPHABET, width=4, seed=0).types(WORDS))
     got = characters(types.characters, types.character_mask)
     for row, word in zip(rank, WORDS, strict=True):
         np.testing.assert_allclose(got[row].detach().numpy(), composed(characters, word, cell), rtol=1e-9, atol=1e-12)
@@ -41,7 +48,7 @@ def test_characters_equal_the_equation(cell):
 
 def test_only_the_first_ten_characters_count():
     collator = Collator(Vocabulary([]), ALPHABET, width=4, seed=0)
-    rank, types = collator.types(["incomprehensibilities", "incomprehe", "incompreh"])
+    rank, types = as_tensors(collator.types(["incomprehensibilities", "incomprehe", "incompreh"]))
     first, second, third = model()(types.characters, types.character_mask)[rank]
     torch.testing.assert_close(first, second, rtol=1e-9, atol=1e-12)
     assert (second - third).abs().max() > 1e-3
@@ -50,7 +57,7 @@ def test_only_the_first_ten_characters_count():
 def test_tokens_are_word_vectors_beside_characters():
     table = torch.randn(2, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     collator = Collator(Vocabulary(["dog", "cat"]), ALPHABET, width=4, seed=5)
-    rank, types = collator.types(WORDS)
+    rank, types = as_tensors(collator.types(WORDS))
     characters = model()
     got = TokenEmbedding(table, characters, update_words=False)(types).detach().numpy()
     for word, row in zip(WORDS, rank, strict=True):
@@ -61,7 +68,7 @@ def test_tokens_are_word_vectors_beside_characters():
 
 
 def test_word_table_is_fixed_or_updated():
-    _, types = Collator(Vocabulary(["dog", "cat"]), ALPHABET, width=4, seed=5).types(["cat", "new"])
+    _, types = as_tensors(Collator(Vocabulary(["dog", "cat"]), ALPHABET, width=4, seed=5).types(["cat", "new"]))
     fixed = TokenEmbedding(torch.ones(2, 4), None, update_words=False)
     assert not fixed(types).requires_grad
     updated = TokenEmbedding(torch.ones(2, 4), None, update_words=True)

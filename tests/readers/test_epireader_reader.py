@@ -142,7 +142,7 @@ def test_both_kinds_of_answers_were_tried():
 
 def test_without_the_reasoner_the_loss_is_the_extractors():
     alone, both = (build(replace(SMALL, reasoner_weight=weight)) for weight in (0.0, 50.0))
-    batch = alone[1](QUESTIONS)
+    batch = tensors(alone[1](QUESTIONS))
     output = alone[0](batch)
     loss = epireader_loss(output, batch)
     assert loss.item() == mass_loss(output, batch).item()

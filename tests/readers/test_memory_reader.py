@@ -105,7 +105,7 @@ def test_loss_is_the_mean_over_the_batch_and_counts_wrong_examples_only():
 
 
 def test_a_tie_with_a_wrong_window_teaches():
-    batch = build(5)[1]([QUESTIONS[1]])
+    batch = tensors(build(5)[1]([QUESTIONS[1]]))
     scores = torch.zeros(1, 3, requires_grad=True)
     loss = window_loss(MemoryOutput(torch.zeros(1, 2), window_scores=scores), batch)
     loss.backward()
