@@ -78,6 +78,7 @@ _NOUN_SHARE = 0.4
 _NO_NOUNS = ("ing", "ly", "ed", "est")
 """Endings of verbs, adverbs and adjectives, which the tagger takes for nouns if it does not know the word."""
 _NO_JOINED_NOUNS = (*_NO_NOUNS, "like", "en", "ful", "some", "less", "y")
+"""Other words with a hyphen that the tagger takes for adjectives are compound nouns, such as elm-tree."""
 
 
 def kinds(sentences: Sequence[Words], tags: Sequence[Sequence[str]]) -> list[list[str]]:
@@ -201,14 +202,9 @@ def _rare_nouns(tagged: Mapping[Tagged, int]) -> set[str]:
     for (word, tag), times in tagged.items():
         if _is_lower(word) and word not in known and not word.endswith(_NO_NOUNS):
             count[word] += times
-            if tag.startswith("NN") or (tag == "JJ" and _joins_nouns(word)):
+            if tag.startswith("NN") or (tag == "JJ" and "-" in word and not word.endswith(_NO_JOINED_NOUNS)):
                 nouns[word] += times
     return {word for word, times in count.items() if nouns[word] >= _NOUN_SHARE * times}
-
-
-def _joins_nouns(word: str) -> bool:
-    """Whether a word that the tagger takes for an adjective is a compound noun, such as elm-tree."""
-    return "-" in word and not word.endswith(_NO_JOINED_NOUNS)
 
 
 @cache

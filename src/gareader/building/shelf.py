@@ -105,7 +105,9 @@ def _tokenised(path: Path, content: Content, report: Report) -> Iterator[Book]:
                 yield Book(title, "\n".join(rows), True, path, begins)
             if not line:
                 return
-            title, begins, rows, size, good = _title(line, number), number, [], 0, True
+            text = line.decode(errors="backslashreplace").strip().removeprefix(TITLE).lstrip(" :")
+            title = text.removesuffix(".txt.out") or f"book at line {number}"
+            begins, rows, size, good = number, [], 0, True
         elif good:
             size += len(line)
             try:
@@ -125,11 +127,6 @@ def _tokenised(path: Path, content: Content, report: Report) -> Iterator[Book]:
 
 def _too_long(path: Path, line: int | None = None) -> CorpusError:
     return CorpusError(f"more than {_LONGEST_BOOK:,} bytes, longer than any book; give one book a file", path, line)
-
-
-def _title(line: bytes, number: int) -> str:
-    text = line.decode(errors="backslashreplace").strip()
-    return text.removeprefix(TITLE).lstrip(" :").removesuffix(".txt.out") or f"book at line {number}"
 
 
 def _decoded(data: bytes, path: Path) -> str:

@@ -9,15 +9,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 from rich.table import Table
 
-from gareader.cli.app import (
-    Json,
-    Modules,
-    import_modules,
-    model_folder,
-    read_with_answers,
-    watch,
-    with_interval,
-)
+from gareader.cli.app import Json, Modules, import_modules, model_folder, read_with_answers, watch, with_interval
 from gareader.core.errors import GareaderError, VectorsError
 from gareader.core.files import opened
 from gareader.data.examples import Example, Prediction

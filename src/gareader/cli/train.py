@@ -131,7 +131,8 @@ def trained(run: "Run", group: Group, tensorboard: bool) -> "Position":
         if group.first:
             left_out = run.model.notes["left_out"]
             questions = f"{len(run.training):,} training questions ({left_out:,} left out)"
-            complain(f"{questions}, {len(run.validation):,} to validate{processes_of(group)}")
+            others = f"; {group.size} processes" if group.size > 1 else ""
+            complain(f"{questions}, {len(run.validation):,} to validate{others}")
             record = tensorboard_writer(run.folder, run.position.step) if tensorboard else lambda line: None
 
             def on_metrics(line: dict[str, Any]) -> None:
@@ -140,11 +141,6 @@ def trained(run: "Run", group: Group, tensorboard: bool) -> "Position":
 
             run.on_metrics = on_metrics
         return run.train(stop)
-
-
-def processes_of(group: Group) -> str:
-    """The number of processes in words, if there are several."""
-    return f"; {group.size} processes" if group.size > 1 else ""
 
 
 def draw(folder: Path, *, quiet: bool) -> None:
