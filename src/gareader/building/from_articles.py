@@ -68,7 +68,7 @@ class NewsBuilder:
 
 @cache
 def _tagger() -> Tagger:
-    """NLTK's tagger for one sentence at a time."""
+    """The part-of-speech tagger for one sentence at a time."""
     tag = Perceptron.load().tag
     return lambda words: tag([words])[0]
 

@@ -170,7 +170,7 @@ def news(
     fewest
         Candidates of a question at least.
     tagger
-        Let NLTK's part-of-speech tagger help to find names; without it, capitals decide.
+        Let a part-of-speech tagger help to find names; without it, capitals decide.
     format
         How to write the questions: a .question file each, as the corpora have them, or JSON lines.
     seed
@@ -237,7 +237,7 @@ def pairs(
     test
         Share of the questions to hold out for the test: the newest.
     tagger
-        Let NLTK's part-of-speech tagger help to find names; without it, capitals decide.
+        Let a part-of-speech tagger help to find names; without it, capitals decide.
     format
         How to write the questions: as the corpus's own XML, or as JSON lines.
     seed
