@@ -47,15 +47,6 @@ cbt_books = piece_and_whole("cbt/cbt_valid_one_book.txt", "cbt/cbt_valid.txt.xz"
 glove = piece_and_whole("glove/glove.6B.100d.few.txt.xz", "glove/glove.6B.100d.subset.txt.xz")
 
 
-@pytest.fixture(scope="session")
-def tagger_data() -> Path:
-    """A folder that NLTK finds its tagger in."""
-    place = real_data.tagger_data()
-    if place is None:
-        pytest.skip(real_data.NO_TAGGER)
-    return place
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests of whole corpora as slow; let the longest files begin."""
     items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))

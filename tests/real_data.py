@@ -4,13 +4,10 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-import nltk
-
 from places import PROJECT, SAMPLES
 
 VARIABLE = "GAREADER_DATA"
 PIECES = SAMPLES
-TAGGER = "averaged_perceptron_tagger_eng"
 
 
 @dataclass(frozen=True)
@@ -33,17 +30,3 @@ def missing(name: str) -> str:
         f"needs {folder() / name}: docs/formats.md#getting-the-data says what to download and where it must lie; "
         f"another folder is named by {VARIABLE}"
     )
-
-
-def tagger_data() -> Path | None:
-    """A folder that NLTK finds its tagger in, if there is one."""
-    for place in (folder() / "nltk_data", *map(Path, nltk.data.path)):
-        if (place / "taggers" / TAGGER).is_dir():
-            return place
-    return None
-
-
-NO_TAGGER = (
-    f"needs the data of NLTK's tagger; type: python -m nltk.downloader {TAGGER}, "
-    f"or put them into the folder nltk_data of {VARIABLE}"
-)

@@ -1,8 +1,5 @@
 """What the tests of builders share."""
 
-import os
-from pathlib import Path
-
 import pytest
 
 from gareader.building import books
@@ -14,7 +11,7 @@ OTHER = frozenset("the a an and but he she it they his her not then so very old"
 
 
 class SimpleTagger:
-    """A tagger of a few words, for tests that need none of NLTK's data."""
+    """A tagger of a few words, for tests that need no real one."""
 
     def tag(self, sentences):
         return [[self.of(word) for word in words] for words in sentences]
@@ -36,15 +33,3 @@ def simple_tagger(monkeypatch):
     books.tagger.cache_clear()
     yield
     books.tagger.cache_clear()
-
-
-@pytest.fixture
-def nltk_data(shared_data: Path, monkeypatch) -> Path:
-    """NLTK's tagger data, for this process and its children."""
-    import nltk
-
-    folder = shared_data / "nltk_data"
-    monkeypatch.setenv("NLTK_DATA", os.fspath(folder))
-    monkeypatch.setattr(nltk.data, "path", [os.fspath(folder)])
-    books.tagger.cache_clear()
-    return folder

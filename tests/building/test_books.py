@@ -102,7 +102,6 @@ def test_the_same_seed_gives_the_same_bytes(shelf, tmp_path):
     assert (tmp_path / "one" / "train.txt").read_bytes() != (tmp_path / "other" / "train.txt").read_bytes()
 
 
-@pytest.mark.usefixtures("nltk_data")
 def test_any_number_of_workers_gives_the_same_bytes(tmp_path):
     story = SAMPLES / "book.txt"
     for workers in (1, 2):
@@ -133,7 +132,6 @@ def test_bad_books_are_reported_and_the_rest_is_built(shelf, tmp_path):
     assert not any(str(tmp_path) in line for line in left_out)
 
 
-@pytest.mark.usefixtures("nltk_data")
 def test_what_workers_find_bad_comes_home(tmp_path):
     story = SAMPLES / "book.txt"
     short = tmp_path / "short.txt"

@@ -29,7 +29,6 @@ def book(tmp_path):
     return path
 
 
-@pytest.mark.usefixtures("nltk_data")
 def test_the_official_questions_are_among_the_built_and_the_built_are_like_them(shared_data):
     folder = shared_data / "cbt"
     found = compared([folder / "cbt_valid.txt.xz"], folder / "cbtest_NE_valid_2000ex.txt.xz")

@@ -1,30 +1,52 @@
-"""The perceptron tagger gives the tags that NLTK's own code gives."""
+"""The perceptron tagger has NLTK's weights and gives NLTK's tags."""
 
-import lzma
+import json
+from itertools import pairwise
 
+import numpy as np
 import pytest
 
-from gareader.building.perceptron import Perceptron
-from gareader.core.errors import BuildError
+from gareader.building.perceptron import _WEIGHTS, Perceptron, _lines
+
+SENTENCES = [
+    ("1984 was the 3rd year -- so 12-year-old Ann said .", "CD VBD DT CD NN : IN JJ NNP VBD ."),
+    ("`` I ca n't swim , '' cried the miller 's dogs .", "`` PRP MD RB VB , '' VBD DT NN POS NNS ."),
+    ("!", "."),
+    ("-", ":"),
+    ("Suddenly Otto ran faster than zzyzx", "RB NNP VBD RBR IN NN"),
+]
+"""What NLTK 3.10.4 gives."""
 
 
-def test_the_same_tags_as_nltk(nltk_data, shared_data):
-    from nltk.tag.perceptron import PerceptronTagger
-
-    with lzma.open(shared_data / "cbt" / "cbt_valid.txt.xz", "rt", encoding="utf-8") as lines:
-        sentences = [line.split() for line, _ in zip(lines, range(400), strict=False)]
-    sentences += ["1984 was the 3rd year -- so 12-year-old Ann said .".split(), ["!"], ["-"], ["x" * 500]]
-    theirs = PerceptronTagger()
-    expected = [[tag for _, tag in theirs.tag(words)] for words in sentences]
-    tag = Perceptron.load().tag
-    assert tag(sentences) == expected
-    assert [tag([words])[0] for words in sentences[:50]] == expected[:50]  # however many at once
-    assert tag([]) == []
+@pytest.fixture(scope="module")
+def tagger() -> Perceptron:
+    return Perceptron.load()
 
 
-def test_without_its_data_it_says_what_to_type(monkeypatch, tmp_path):
-    import nltk
+def test_the_same_tags_as_nltk(tagger):
+    sentences = [words.split() for words, _ in SENTENCES]
+    expected = [tags.split() for _, tags in SENTENCES]
+    assert tagger.tag(sentences) == expected
+    assert [tagger.tag([words])[0] for words in sentences] == expected  # however many at once
+    assert tagger.tag([]) == []
+    assert len(tagger.tag([["x" * 500]])[0]) == 1
 
-    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
-    with pytest.raises(BuildError, match=r"python -m nltk\.downloader averaged_perceptron_tagger_eng"):
-        Perceptron.load()
+
+def test_the_weights_are_those_of_nltk(shared_data):
+    folder, name = shared_data / "nltk_data" / "taggers", "averaged_perceptron_tagger_eng"
+    weights, certain, tags = (
+        json.loads((folder / name / f"{name}.{part}.json").read_text()) for part in ("weights", "tagdict", "classes")
+    )
+    with np.load(_WEIGHTS, allow_pickle=False) as arrays:
+        ours = dict(arrays)
+    names = _lines(ours["names"])
+    assert sorted(names) == sorted(tags)
+    assert dict(map(str.split, _lines(ours["certain"]))) == certain
+    ends = np.cumsum(ours["sizes"], dtype=int)
+    rows = {
+        feature: {
+            names[tag]: weight / 1000 for tag, weight in zip(ours["tags"][a:b], ours["weights"][a:b], strict=True)
+        }
+        for feature, (a, b) in zip(_lines(ours["features"]), pairwise([0, *ends]), strict=True)
+    }
+    assert rows == {feature: row for feature, row in weights.items() if row}

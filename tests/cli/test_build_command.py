@@ -1,7 +1,6 @@
 """`gareader build` as a user meets it."""
 
 import json
-import os
 import subprocess
 import sys
 
@@ -13,14 +12,12 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def gareader(request, tmp_path):
-    """`gareader` in an empty folder, with NLTK's tagger unless other data are named."""
+def gareader(tmp_path):
+    """`gareader` in an empty folder."""
 
-    def run(*arguments, data=None):
-        data = data or request.getfixturevalue("tagger_data")
+    def run(*arguments):
         command = [sys.executable, "-m", "gareader", *map(str, arguments)]
-        env = {**os.environ, "NLTK_DATA": str(data)}
-        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=env)
+        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
 
     return run
 
@@ -88,13 +85,6 @@ def test_a_book_excluded_from_itself_leaves_nothing(gareader, tmp_path):
 
 
 def test_neither_out_nor_check(gareader, tmp_path):
-    made = gareader("build", "books", SAMPLES / "book.txt", data=tmp_path)
+    made = gareader("build", "books", SAMPLES / "book.txt")
     assert made.returncode == 1
     assert "say where to write the corpus with --out FOLDER" in made.stderr
-
-
-def test_without_the_tagger(gareader, tmp_path):
-    made = gareader("build", "books", SAMPLES / "book.txt", "--out", "corpus", data=tmp_path / "nowhere")
-    assert made.returncode == 1
-    assert "python -m nltk.downloader averaged_perceptron_tagger_eng" in made.stderr
-    assert not (tmp_path / "corpus").exists()

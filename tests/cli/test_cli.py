@@ -1,7 +1,6 @@
 """The command as a user meets it: output, errors, exit codes, help."""
 
 import json
-import os
 import re
 import shlex
 import subprocess
@@ -13,7 +12,6 @@ from cyclopts import App
 
 from gareader.cli import app
 from places import PROJECT, SAMPLES
-from real_data import NO_TAGGER, tagger_data
 from waiting import wait_until
 
 pytestmark = pytest.mark.slow
@@ -50,20 +48,17 @@ def workspace(tmp_path_factory):
     for name in ("tests", "configs"):
         (folder / name).symlink_to(PROJECT / name)
     results = {}
-    environment = {**os.environ, "NLTK_DATA": str(tagger_data())}
     for name in sorted(COMMANDS, key=lambda name: (name != "train", name != "evaluate")):
         example = re.search(r"Example: `gareader (.+)`", COMMANDS[name].__doc__)
         assert example, f"the help of {name} has no example"
         assert example[1].startswith(name)
-        results[name] = gareader(*shlex.split(example[1]), cwd=folder, env=environment)
+        results[name] = gareader(*shlex.split(example[1]), cwd=folder)
     return folder, results
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_example_in_the_help_runs(name, workspace, capsys):
     run = workspace[1][name]
-    if name == "build books" and "nltk.downloader" in run.stderr:
-        pytest.skip(NO_TAGGER)
     assert run.returncode == 0, run.stderr
     assert run.stdout
     if name not in ("train", "study", "tune"):
@@ -91,7 +86,7 @@ def imported(code, *names):
 
 def test_help_answers_without_torch():
     code = "import sys; from gareader.cli import main; sys.argv = ['gareader', '--help']; main()"
-    printed, modules = imported(code, "torch", "nltk", "pyarrow", "scipy", "matplotlib")
+    printed, modules = imported(code, "torch", "pyarrow", "matplotlib")
     assert "describe" in printed
     assert "Statistics of corpora" in printed
     assert modules == "[]\n"

@@ -205,9 +205,7 @@ def test_evaluated_by_two_processes(runs, tmp_path):
     ],
     ids=lambda what: what[0],
 )
-def test_built_by_two_processes(request, monkeypatch, tmp_path, what):
-    if what[0] == "books":
-        monkeypatch.setenv("NLTK_DATA", str(request.getfixturevalue("tagger_data")))
+def test_built_by_two_processes(tmp_path, what):
     contents = []
     for processes in (1, 2):
         out = tmp_path / str(processes)

@@ -1,27 +1,32 @@
 """NLTK's averaged perceptron tagger, with its weights, and its features as table rows: the same tags, but faster."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gareader.core.errors import BuildError
-
+_WEIGHTS = Path(__file__).with_name("tagger.npz")
+"""`tagger.md` says what it holds and where it is from."""
 _AROUND = {-2: ("i-2 word",), -1: ("i-1 word", "i-1 suffix"), 1: ("i+1 word", "i+1 suffix"), 2: ("i+2 word",)}
 """The features of a neighbouring word, by its distance."""
 _STARTS, _ENDS = ["-START-", "-START2-"], ["-END-", "-END2-"]
-_SCALE = 1000  # the weights have three decimals: scaled to integers, their sums are exact
 
 
 class Perceptron:
     """Tags words from left to right; each gets the tag with the largest sum of weights."""
 
-    def __init__(self, weights: dict[str, dict[str, float]], certain: dict[str, str], tags: Sequence[str]) -> None:
-        self.tags = sorted(tags, reverse=True)  # of ties the last tag in alphabetical order wins
+    def __init__(self, arrays: Mapping[str, NDArray[np.integer]]) -> None:
+        names = _lines(arrays["names"])
+        self.tags = sorted(names, reverse=True)  # of ties the last tag in alphabetical order wins
         self._number = {tag: number for number, tag in enumerate(self.tags)}
-        self._weights = weights
-        self._certain = {word: self._number[tag] for word, tag in certain.items()}
+        features = _lines(arrays["features"])
+        ends = np.cumsum(arrays["sizes"], dtype=np.int64).tolist()
+        self._slices = dict(zip(features, map(slice, [0, *ends], ends), strict=False))
+        self._columns = np.array([self._number[name] for name in names])[arrays["tags"]]
+        self._weights = arrays["weights"].astype(np.int32)  # in thousandths: the sums of integers are exact
+        self._certain = {word: self._number[tag] for word, tag in map(str.split, _lines(arrays["certain"]))}
         self._own = _Rows(
             lambda word: self._row("i word " + _normal(word), f"i suffix {word[-3:]}", f"i pref1 {word[0]}")
         )
@@ -37,31 +42,23 @@ class Perceptron:
         self._after = (
             {  # weights of a word after a tag
                 (self._number[tag], word): self._row(feature)
-                for feature in weights
+                for feature in features
                 if feature.startswith("i-1 tag+i word ")
                 for tag, word in [feature[15:].split(" ", 1)]
                 if tag in self._number
             }
             | {
                 (len(self.tags) + 1, feature[23:]): self._row(feature)
-                for feature in weights
+                for feature in features
                 if feature.startswith("i-1 tag+i word -START- ")
             }
         )
 
     @classmethod
     def load(cls) -> "Perceptron":
-        """Load the English tagger from NLTK's data."""
-        from nltk.tag.perceptron import PerceptronTagger
-
-        try:
-            tagger = PerceptronTagger()
-        except LookupError:
-            raise BuildError(
-                "NLTK's part-of-speech tagger is not on this machine; type: "
-                "python -m nltk.downloader averaged_perceptron_tagger_eng (or name its folder in NLTK_DATA)"
-            ) from None
-        return cls(tagger.model.weights, tagger.tagdict, sorted(tagger.classes))
+        """Load the English tagger."""
+        with np.load(_WEIGHTS, allow_pickle=False) as arrays:
+            return cls(arrays)
 
     def tag(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
         """Return a Penn Treebank tag for every word of every sentence."""
@@ -106,8 +103,8 @@ class Perceptron:
         """(T,): the sum of the weights of these features for each tag."""
         row = np.zeros(len(self.tags), dtype=np.int32)
         for feature in features:
-            for tag, weight in self._weights.get(feature, {}).items():
-                row[self._number[tag]] += round(weight * _SCALE)
+            if (place := self._slices.get(feature)) is not None:
+                row[self._columns[place]] += self._weights[place]
         return row
 
 
@@ -139,3 +136,7 @@ def _normal(word: str) -> str:
     if word[0].isdigit():
         return "!DIGITS"
     return word.lower()
+
+
+def _lines(text: NDArray[np.integer]) -> list[str]:
+    return text.tobytes().decode().split("\n")

@@ -32,7 +32,7 @@ OutFolder = Parameter(help="The folder to write: the questions of each split, ca
 Seed = Annotated[int, Parameter(help="The same seed gives the same corpus, byte for byte.")]
 Tagger = Annotated[
     bool,
-    Parameter(negative=(), help="Let NLTK's part-of-speech tagger help to find names; without it, capitals decide."),
+    Parameter(negative=(), help="Let a part-of-speech tagger help to find names; without it, capitals decide."),
 ]
 
 
