@@ -30,8 +30,8 @@ def bigru(sequence: Floats, mask: Masks, weights: Weights, cell: CellName, words
         raise ValueError(f"sequences {sequence.shape} for a mask {mask.shape} and weights {weights[0].shape}")
     shape = GruShape(CELLS[cell], batch, steps, inputs, hidden, sequence.size // inputs, threads(), 0)
     out = np.empty((batch, steps, 2 * hidden), np.float32)
-    given = (_dense(sequence), None if words is None else _dense(words), _dense(mask), *map(_dense, weights), out)
-    call("gru_forward", shape, *map(_address, given), None)
+    arrays = (_dense(sequence), None if words is None else _dense(words), _dense(mask), *map(_dense, weights), out)
+    call("gru_forward", shape, *map(_address, arrays), None)
     return out
 
 
@@ -44,8 +44,8 @@ def gated_attention(document: Floats, query: Floats, query_mask: Masks) -> tuple
     shape = GateShape(batch, tokens, query_tokens, width, 0, threads(), 0)
     alpha = np.empty((batch, tokens, loaded_library().gate_columns(query_tokens)), np.float32)
     out = np.empty_like(document)
-    given = (_dense(document), _dense(query), _dense(query_mask), None, alpha, out)
-    call("gate_forward", shape, *map(_address, given))
+    arrays = (_dense(document), _dense(query), _dense(query_mask), None, alpha, out)
+    call("gate_forward", shape, *map(_address, arrays))
     return out, alpha[:, :, :query_tokens]
 
 

@@ -126,12 +126,12 @@ def shapes(config: GatedAttentionConfig, width: int, letters: int) -> dict[str, 
     is_gated = config.query_attention != "none"
     gated = 4 * H if is_gated and config.gate == "concatenate" else 2 * H
     chosen = [name for name in FEATURES if getattr(config, name)]
-    found: dict[str, tuple[int, ...]] = {}
+    sizes: dict[str, tuple[int, ...]] = {}
 
     def add_gru(name: str, inputs: int, hidden: int) -> None:
-        found[f"{name}.input_weight"] = (2, inputs, 3 * hidden)
-        found[f"{name}.recurrent_weight"] = (2, hidden, 3 * hidden)
-        found[f"{name}.bias"] = (2, 1, 1, 3 * hidden)
+        sizes[f"{name}.input_weight"] = (2, inputs, 3 * hidden)
+        sizes[f"{name}.recurrent_weight"] = (2, hidden, 3 * hidden)
+        sizes[f"{name}.bias"] = (2, 1, 1, 3 * hidden)
 
     for k in range(config.hops):
         added = 2 * (config.feature + len(chosen)) if k == config.hops - 1 else 0
@@ -140,11 +140,11 @@ def shapes(config: GatedAttentionConfig, width: int, letters: int) -> dict[str, 
         add_gru(f"query_grus.{k}", width + characters, H)
     if config.characters:
         add_gru("embed.characters.gru", 25, 25)
-        found["embed.characters.table"] = (letters, 25)
-        found["embed.characters.weight"], found["embed.characters.bias"] = (50, 50), (50,)
+        sizes["embed.characters.table"] = (letters, 25)
+        sizes["embed.characters.weight"], found["embed.characters.bias"] = (50, 50), (50,)
     if config.feature:
-        found["feature"] = (2, 2)
-    return found | {f"more_features.{name}": (ROWS, 2) for name in chosen}
+        sizes["feature"] = (2, 2)
+    return sizes | {f"more_features.{name}": (ROWS, 2) for name in chosen}
 
 
 def final_states(states: Floats, mask: Masks) -> Floats:
