@@ -141,7 +141,7 @@ def shapes(config: GatedAttentionConfig, width: int, letters: int) -> dict[str, 
     if config.characters:
         add_gru("embed.characters.gru", 25, 25)
         sizes["embed.characters.table"] = (letters, 25)
-        sizes["embed.characters.weight"], found["embed.characters.bias"] = (50, 50), (50,)
+        sizes["embed.characters.weight"], sizes["embed.characters.bias"] = (50, 50), (50,)
     if config.feature:
         sizes["feature"] = (2, 2)
     return sizes | {f"more_features.{name}": (ROWS, 2) for name in chosen}
