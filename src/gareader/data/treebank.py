@@ -91,8 +91,7 @@ _A_SENTENCE = rf"(?=\s++(?:{_STARTS})[\s?!])"
 _WIDE_OR_CAPITAL = r"(?=\n|\s[\sA-Z]|\s*\Z)"
 """In the sources lines ended with two characters, so that the end of a line was a wide space."""
 
-_TOKEN = re.compile(
-    rf"""(?x)
+_TOKEN = rf"""(?x)
 (?:
   (
     [^\W_]++ (?= ["\s)\]] | -- | [,;:!?]++(?!\w) ) (?<!(?i:cannot)) (?<!(?i:unno|onna|anna|otta|emme|imme))
@@ -135,7 +134,6 @@ _TOKEN = re.compile(
   )
 ) \s*+
 """
-)
 
 _OPENING = {'"': "``", "''": "``", "“": "``", "(": "-LRB-", "[": "-LSB-", "{": "-LCB-"}
 _CLOSING = {'"': "''", "”": "''", ")": "-RRB-", "]": "-RSB-", "}": "-RCB-"}
@@ -186,7 +184,7 @@ def _lexed(text: str) -> Iterator[Words]:
     """Split cleaned text into sentences of tokens."""
     sentence: list[str] = []
     ended = False
-    for match in _TOKEN.finditer(text):
+    for match in re.finditer(_TOKEN, text):  # compiled when it is first used: that takes as long as to load a model
         kind, token = match.lastgroup, match[match.lastindex or 0]
         if ended and kind != "close" and kind != "last":  # closing marks belong to the sentence before
             yield tuple(sentence)

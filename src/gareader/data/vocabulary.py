@@ -1,6 +1,7 @@
 """The vocabulary and the alphabet of a model: words and characters with their numbers."""
 
 from collections.abc import Iterable, Iterator
+from itertools import count
 from pathlib import Path
 
 from gareader.core.errors import CorpusError
@@ -11,9 +12,7 @@ class Vocabulary:
 
     def __init__(self, words: Iterable[str]) -> None:
         """Keep the order of first occurrence, so that the same corpus always gives the same numbers."""
-        self._rows: dict[str, int] = {}
-        for word in words:
-            self._rows.setdefault(word, len(self._rows))
+        self._rows: dict[str, int] = dict(zip(dict.fromkeys(words), count()))  # noqa: B905
 
     def get(self, word: str) -> int | None:
         """The word's row, or None for an unknown word."""

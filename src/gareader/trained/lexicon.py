@@ -39,7 +39,8 @@ class Lexicon:
     @classmethod
     def read(cls, folder: Path) -> "Lexicon":
         """Read what `write` wrote; vocabulary and table are the objects that all models of this process share."""
-        vocabulary, table = shared_words(folder / VOCABULARY, folder / WORDS)
+        files = folder / VOCABULARY, folder / WORDS
+        vocabulary, table = shared_words(*files, tuple(map(digest, files)))
         return cls(vocabulary, Alphabet.read(folder / ALPHABET), table)
 
 
@@ -48,12 +49,12 @@ def words(vocabulary: Path, table: Path) -> tuple[Vocabulary, Table]:
     return Vocabulary.read(vocabulary), table_of(mapped(table))
 
 
-def shared_words(vocabulary: Path, table: Path) -> tuple[Vocabulary, Table]:
-    """Read the vocabulary and map the table once for all models of this process."""
+def shared_words(vocabulary: Path, table: Path, sums: tuple[str, ...]) -> tuple[Vocabulary, Table]:
+    """Read the vocabulary and map the table once for all models of this process; `sums` are the files' checksums."""
     with _LOCK:
-        return _kept(vocabulary.resolve(), table.resolve(), digest(vocabulary), digest(table))
+        return _kept(vocabulary.resolve(), table.resolve(), sums)
 
 
 @lru_cache(maxsize=4)
-def _kept(vocabulary: Path, table: Path, *sums: str) -> tuple[Vocabulary, Table]:  # noqa: ARG001
+def _kept(vocabulary: Path, table: Path, sums: tuple[str, ...]) -> tuple[Vocabulary, Table]:  # noqa: ARG001
     return words(vocabulary, table)

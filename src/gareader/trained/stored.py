@@ -62,7 +62,11 @@ def read(folder: Path) -> Stored:
         shared = files[WORDS].parent != folder
         if shared and settings["settings"].get("update_words", True):
             raise ConfigError("its word vectors are to be trained, and those it shares with others cannot be")
-        vocabulary, table = (shared_words if shared else words)(files[VOCABULARY], files[WORDS])
+        if shared:
+            sums = settings["sha256"][VOCABULARY], settings["sha256"][WORDS]
+            vocabulary, table = shared_words(files[VOCABULARY], files[WORDS], sums)
+        else:
+            vocabulary, table = words(files[VOCABULARY], files[WORDS])
         if tuple(table.shape) != (len(vocabulary), word_settings["width"]):
             size = tuple(table.shape)
             raise ConfigError(f"{len(vocabulary)} words of width {word_settings['width']}, but a word table of {size}")
