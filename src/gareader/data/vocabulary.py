@@ -12,7 +12,7 @@ class Vocabulary:
 
     def __init__(self, words: Iterable[str]) -> None:
         """Keep the order of first occurrence, so that the same corpus always gives the same numbers."""
-        self._rows: dict[str, int] = dict(zip(dict.fromkeys(words), count()))  # noqa: B905
+        self._rows: dict[str, int] = dict(zip(dict.fromkeys(words), count()))
 
     def get(self, word: str) -> int | None:
         """The word's row, or None for an unknown word."""
