@@ -49,7 +49,9 @@ def parallel_picture(space: Space, trials: Sequence[TrialSummary]) -> "Figure":
         values = [*(trial.settings[setting.name] for setting in space.settings), share]
         heights = [_height(scale, value) for scale, value in zip(scales, values, strict=True)]
         colour = colormaps["viridis_r"](0.1 + 0.9 * heights[-1])  # from light for the worst to dark for the best
-        style = {"color": colour, "lw": 1.6} if trial.state == "complete" else {"color": "0.8", "lw": 0.9}
+        style: dict[str, Any] = (
+            {"color": colour, "lw": 1.6} if trial.state == "complete" else {"color": "0.8", "lw": 0.9}
+        )
         axes.plot(range(len(heights)), heights, "o-", ms=3, clip_on=False, **style)
     for place, scale in enumerate(scales):
         axes.axvline(place, color="0.4", lw=0.8, zorder=0)
