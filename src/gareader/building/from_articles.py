@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from gareader.building import articles, news, pairs
 from gareader.building.articles import RawArticle
-from gareader.building.baselines import RELAXED, STRICT, select_questions
+from gareader.building.baselines import RELAXED, STRICT, select_questions, solver
 from gareader.building.folder import SplitFiles, new_folder, write_card
 from gareader.building.names import Tagger
 from gareader.building.perceptron import Perceptron
@@ -143,6 +143,7 @@ def build_pairs(
     watch: Callable[[Iterator[RawArticle]], Iterator[RawArticle]],
 ) -> Counter[str]:
     """Write the corpus; the newest questions are validation and test. All articles are in memory, about 20 kB each."""
+    solver()
     problems = _Problems(report)
     raw = _batches(watch(_articles(paths, "pairs", problems)), _AT_ONCE)
     stream = in_order(_tokenised, raw, workers, group)

@@ -168,7 +168,7 @@ def compare(first: Path, *others: Path, against: float | None = None, as_json: J
         raise GareaderError("give another file of predictions, or a published accuracy with --against")
     if against is not None and 0 < against < 1:
         raise GareaderError(f"--against is in percent; for {against:g} type: --against {100 * against:g}")
-    from gareader.measuring.comparison import compare_with_models, compare_with_number, read_outcomes  # imports scipy
+    from gareader.measuring.comparison import compare_with_models, compare_with_number, read_outcomes
 
     outcomes = read_outcomes(first)
     if against is not None:
@@ -211,7 +211,7 @@ def analyse(
         check_picture(plot)
     folder, examples = model_folder(model), read_with_answers(corpus, format)
     import_modules(modules)
-    from gareader.measuring.analysis import calibration, cross_fitted, fitted_temperature, groups  # it imports scipy
+    from gareader.measuring.analysis import calibration, cross_fitted, fitted_temperature, groups
     from gareader.measuring.evaluation import evaluate as report_on  # it imports torch
     from gareader.plots.analysis import analysis_picture
     from gareader.trained.predictor import load

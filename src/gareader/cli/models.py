@@ -201,7 +201,7 @@ def answer(model: "Answering", examples: list[Example], corpus: str) -> list[Pre
 
 def temperature_for(predictions: list[Prediction], corpus: str) -> float:
     """The temperature at which the right answers are most probable."""
-    from gareader.measuring.analysis import fitted_temperature  # it imports scipy
+    from gareader.measuring.analysis import fitted_temperature
 
     try:
         return fitted_temperature(predictions)
