@@ -86,7 +86,7 @@ def imported(code, *names):
 
 def test_help_answers_without_torch():
     code = "import sys; from gareader.cli import main; sys.argv = ['gareader', '--help']; main()"
-    printed, modules = imported(code, "torch", "pyarrow", "matplotlib")
+    printed, modules = imported(code, "torch", "pyarrow", "scipy", "matplotlib")
     assert "describe" in printed
     assert "Statistics of corpora" in printed
     assert modules == "[]\n"

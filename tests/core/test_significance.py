@@ -1,5 +1,9 @@
 """Known values of the statistics, and what must hold for all."""
 
+import subprocess
+import sys
+from math import comb
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,6 +39,27 @@ def test_mcnemar_known_values():
     assert mcnemar_test(0, 0) == 1
     assert mcnemar_test(0, 5) == 1
     assert mcnemar_test(5, 0) == pytest.approx(1 / 32)
+
+
+def test_a_hundred_thousand_questions():
+    """SciPy 1.17.1's values, and at its 13th digit those of exact integers."""
+    assert mcnemar_test(50_500, 49_500) == pytest.approx(0.000791179939425797, rel=1e-12)
+    assert mcnemar_test(51_500, 48_500) == pytest.approx(1.2192132156717262e-21, rel=1e-12)
+    assert mcnemar_test(49_999, 50_001) == pytest.approx(0.5037847, abs=1e-7)
+    assert mcnemar_test(100_000, 0) == 0
+    assert wilson_interval(75_000, 100_000) == pytest.approx((0.7473066398714165, 0.752674153572292), rel=1e-12)
+    assert proportion_test(0.75, 100_000, 0.73) == pytest.approx(2.380502052470303e-46, rel=1e-12)
+
+
+@given(st.integers(0, 60), st.integers(0, 60))
+def test_mcnemar_is_the_sum_of_exact_probabilities(first, second):
+    n = first + second
+    assert mcnemar_test(first, second) == pytest.approx(sum(comb(n, k) for k in range(first, n + 1)) / 2**n, rel=1e-13)
+
+
+def test_the_statistics_need_no_other_package():
+    code = "import sys, gareader.core.significance; assert not {'numpy', 'scipy'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_holm_known_values():

@@ -144,6 +144,14 @@ def test_the_temperature_that_was_hidden_is_found(sharpness):
     assert fitted_temperature(drawn(4000, sharpness)) == pytest.approx(sharpness, rel=0.08)
 
 
+@pytest.mark.parametrize(
+    ("sharpness", "expected"), [(0.5, 0.411702), (1.0, 0.823405), (2.5, 2.058514), (0.05, 0.100005), (40.0, 9.999996)]
+)
+def test_the_same_temperature_as_scipy(sharpness, expected):
+    """SciPy 1.17.1's bounded minimum, and the bounds where there is none between them."""
+    assert fitted_temperature(drawn(200, sharpness)) == pytest.approx(expected, abs=1e-4)
+
+
 def test_fitting_on_the_other_half_mends_what_is_too_bold():
     bold = drawn(4000, 2.5)
     mended = cross_fitted(bold)

@@ -4,11 +4,12 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
+from types import ModuleType
 
 import numpy as np
 
 from gareader.building.names import last_name
-from gareader.core.errors import ConfigError
+from gareader.core.errors import ConfigError, extras_told
 from gareader.data.examples import PLACEHOLDER, Example, Words
 
 BASELINES = ("first person", "most frequent person", "n-gram", "unigram")
@@ -92,17 +93,23 @@ def select_questions(
     return sorted(selected)
 
 
+def solver() -> ModuleType:
+    """SciPy's solver of integer programs, which only this selection needs; call it before long work."""
+    with extras_told():
+        from scipy import optimize  # takes half a second
+    return optimize  # type: ignore[no-any-return]
+
+
 def _sizes(strata: Sequence[Stratum], available: Sequence[int], factor: float) -> list[int]:
     """How many of each stratum to select: maximise Σ n with Σ n·(answered − factor/choices) ≤ 0 for each baseline."""
     if not strata:
         return []
-    from scipy.optimize import Bounds, LinearConstraint, milp  # takes half a second
-
+    optimize = solver()
     surplus = np.array([[right - factor / choices for right in answered] for answered, choices in strata]).T
-    solution = milp(
+    solution = optimize.milp(
         c=-np.ones(len(strata)),
         integrality=np.ones(len(strata)),
-        bounds=Bounds(0, np.array(available, dtype=float)),
-        constraints=LinearConstraint(surplus, -np.inf, 0),
+        bounds=optimize.Bounds(0, np.array(available, dtype=float)),
+        constraints=optimize.LinearConstraint(surplus, -np.inf, 0),
     )
     return [round(size) for size in solution.x]

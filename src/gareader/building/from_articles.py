@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from gareader.building import articles, news, pairs
 from gareader.building.articles import RawArticle
-from gareader.building.baselines import RELAXED, STRICT, select_questions
+from gareader.building.baselines import RELAXED, STRICT, select_questions, solver
 from gareader.building.books import tagger
 from gareader.building.folder import SplitFiles, new_folder, write_card
 from gareader.building.similar import Rarity
@@ -136,6 +136,7 @@ def build_pairs(
     watch: Callable[[Iterator[RawArticle]], Iterator[RawArticle]],
 ) -> Counter[str]:
     """Write the corpus; the newest questions are validation and test. All articles are in memory, about 20 kB each."""
+    solver()
     problems: list[str] = []
     raw = _batches(watch(articles.read_raw(paths, "pairs", _listed(problems, report))), _AT_ONCE)
     stream = in_order(_tokenised, raw, workers, group)

@@ -203,7 +203,7 @@ def pairs(
     workers: Annotated[int | None, Processes] = None,
     as_json: Json = False,
 ) -> None:
-    """Questions as Who Did What has them: one article's first sentence asks for a person, another article answers.
+    """Questions as Who Did What has them: a sentence of one article about another; needs the extra `pairs`.
 
     Example: `gareader build pairs tests/samples/dated.jsonl --out pairs`
 

@@ -87,6 +87,7 @@ EXTRAS = {
     "fsspec": "train",
     "filelock": "train",
     "matplotlib": "plot",
+    "scipy": "pairs",
     "fastapi": "serve",
     "uvicorn": "serve",
     "optuna": "tune",

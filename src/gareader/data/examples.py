@@ -4,12 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import exp, fsum, inf, log
 from pathlib import Path
-from typing import Any, ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from gareader.core.errors import ExampleError
+
+if TYPE_CHECKING:  # `import gareader` does not wait for numpy
+    import numpy as np
+    from numpy.typing import NDArray
 
 Words = tuple[str, ...]
 
@@ -52,10 +53,10 @@ class Attention:
 
     query: Words
     """Its words between the two marks: the columns of `hops`."""
-    hops: tuple[NDArray[np.float32], ...]
+    hops: tuple["NDArray[np.float32]", ...]
     """(D, Q) for each hop: the attention of each document word over the query's words; in the Impatient Reader, of each
     query word over the document's."""
-    document: NDArray[np.float32]
+    document: "NDArray[np.float32]"
     """(D,): the final attention over the document."""
 
 
@@ -154,6 +155,8 @@ def _log_mean(row: Sequence[float]) -> float:
 
 def _mean_attention(attentions: Sequence[Attention]) -> Attention:
     """The mean of the final attention and of each hop's; the first model's hops if the numbers of hops differ."""
+    import numpy as np
+
     hops = attentions[0].hops
     if all(len(each.hops) == len(hops) for each in attentions):
         hops = tuple(np.mean(hop, axis=0) for hop in zip(*(each.hops for each in attentions), strict=True))

@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from math import exp, inf, isclose
+from math import exp, inf, isclose, sqrt
 from statistics import fmean, quantiles
 from typing import cast
 
@@ -131,13 +131,8 @@ def calibration(predictions: Iterable[Prediction]) -> Calibration:
 
 def fitted_temperature(predictions: Iterable[Prediction]) -> float:
     """The temperature with the smallest loss."""
-    from scipy.optimize import minimize_scalar
-
     answerable = _answerable(predictions)
-    minimum = minimize_scalar(
-        lambda t: _loss([p.tempered(t) for p in answerable]), bounds=TEMPERATURES, method="bounded"
-    )
-    return float(minimum.x)
+    return _minimum(lambda temperature: _loss([p.tempered(temperature) for p in answerable]), *TEMPERATURES)
 
 
 def at_bound(temperature: float) -> bool:
@@ -167,6 +162,23 @@ def _answerable(predictions: Iterable[Prediction], least: int = 1) -> list[Predi
 
 def _loss(predictions: Sequence[Prediction]) -> float:
     return -fmean(prediction.log_probabilities[_answer(prediction.example)] for prediction in predictions)
+
+
+def _minimum(function: Callable[[float], float], low: float, high: float) -> float:
+    """The place of the only minimum between two bounds, to 1e-5, by golden-section search."""
+    ratio = (sqrt(5) - 1) / 2
+    left, right = high - ratio * (high - low), low + ratio * (high - low)
+    at_left, at_right = function(left), function(right)
+    while high - low > 1e-5:
+        if at_left < at_right:
+            high, right, at_right = right, left, at_left
+            left = high - ratio * (high - low)
+            at_left = function(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + ratio * (high - low)
+            at_right = function(right)
+    return (low + high) / 2
 
 
 def _answer(example: Example) -> int:
