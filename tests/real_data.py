@@ -4,8 +4,6 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-import nltk
-
 from places import PROJECT, SAMPLES
 
 VARIABLE = "GAREADER_DATA"
@@ -37,7 +35,9 @@ def missing(name: str) -> str:
 
 def tagger_data() -> Path | None:
     """A folder that NLTK finds its tagger in, if there is one."""
-    for place in (folder() / "nltk_data", *map(Path, nltk.data.path)):
+    from nltk import data
+
+    for place in (folder() / "nltk_data", *map(Path, data.path)):
         if (place / "taggers" / TAGGER).is_dir():
             return place
     return None

@@ -1,12 +1,10 @@
 """`gareader build` as a user meets it."""
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 
+import forked
 from places import SAMPLES
 
 pytestmark = pytest.mark.slow
@@ -18,9 +16,7 @@ def gareader(request, tmp_path):
 
     def run(*arguments, data=None):
         data = data or request.getfixturevalue("tagger_data")
-        command = [sys.executable, "-m", "gareader", *map(str, arguments)]
-        env = {**os.environ, "NLTK_DATA": str(data)}
-        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=env)
+        return forked.run(*arguments, cwd=tmp_path, env={"NLTK_DATA": str(data)})
 
     return run
 

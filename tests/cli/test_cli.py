@@ -1,7 +1,6 @@
 """The command as a user meets it: output, errors, exit codes, help."""
 
 import json
-import os
 import re
 import shlex
 import subprocess
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 from cyclopts import App
 
+import forked
 from gareader.cli import app
 from places import PROJECT, SAMPLES
 from real_data import NO_TAGGER, tagger_data
@@ -19,9 +19,10 @@ from waiting import wait_until
 pytestmark = pytest.mark.slow
 
 
-def gareader(*arguments, cwd=PROJECT, **options):
+def gareader(*arguments):
+    """In a process that has imported nothing yet; commands that need torch are quicker in a forked one."""
     command = [sys.executable, "-m", "gareader", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, **options)
+    return subprocess.run(command, capture_output=True, text=True, cwd=PROJECT)
 
 
 def commands(group: App, name=()):
@@ -50,12 +51,12 @@ def workspace(tmp_path_factory):
     for name in ("tests", "configs"):
         (folder / name).symlink_to(PROJECT / name)
     results = {}
-    environment = {**os.environ, "NLTK_DATA": str(tagger_data())}
+    environment = {"NLTK_DATA": str(tagger_data())}
     for name in sorted(COMMANDS, key=lambda name: (name != "train", name != "evaluate")):
         example = re.search(r"Example: `gareader (.+)`", COMMANDS[name].__doc__)
         assert example, f"the help of {name} has no example"
         assert example[1].startswith(name)
-        results[name] = gareader(*shlex.split(example[1]), cwd=folder, env=environment)
+        results[name] = forked.run(*shlex.split(example[1]), cwd=folder, env=environment)
     return folder, results
 
 
