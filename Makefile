@@ -2,19 +2,27 @@
 # `make sanitize` checks the native kernels by themselves, under gcc's address, undefined-behaviour and thread sanitizers.
 PYTHON ?= python3
 PIP = .venv/bin/pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
-# What pip would do with one core; files for other versions of Python cannot be compiled.
-COMPILE = .venv/bin/python -m compileall -q -j 0 .venv/lib > /dev/null || true
+# What pip would do with one core, but for what nobody imports; files for other versions of Python cannot be compiled.
+COMPILE = .venv/bin/python -m compileall -q -j 0 -x '/(tests?|testing|pip|_inductor|sympy)/' .venv/lib > /dev/null || true
 
-.PHONY: demo check test lint format sanitize clean
+.PHONY: demo check test quick-tests tests lint format sanitize clean
 
 demo: .venv/installed
 	.venv/bin/gareader demo
 
-check: lint
-	.venv/bin/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m "not slow"
+check: .venv/installed-dev
+	@$(MAKE) --jobs=2 --no-print-directory lint quick-tests
 
-test: lint
-	.venv/bin/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+test: .venv/installed-dev
+	@$(MAKE) --jobs=2 --no-print-directory lint tests
+
+PYTEST = .venv/bin/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+
+quick-tests: .venv/installed-dev
+	$(PYTEST) -m "not slow"
+
+tests: .venv/installed-dev
+	$(PYTEST)
 
 lint: .venv/installed-dev
 	.venv/bin/ruff format --check .

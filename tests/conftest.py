@@ -4,19 +4,24 @@ import sys
 from pathlib import Path
 
 import pytest
-import torch
 from hypothesis import settings
 
-import real_data
-from gareader.cli import main
+import real_data  # neither it nor this file imports torch: the process that distributes the tests needs none
 from real_data import RealFile
 
-torch.set_num_threads(1)  # the tensors of tests are small: threads would only wait for each other
 settings.register_profile("gareader", deadline=None)  # a busy machine is no failure
 settings.load_profile("gareader")
 
 LONGEST = ("test_distributed.py", "test_cli.py", "test_contract.py", "test_benchmark_scripts.py", "test_training.py")
 """The files that take longest; they begin first, so that no core waits for the last of them at the end."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread() -> None:
+    """The tensors of tests are small: threads would only wait for each other."""
+    import torch
+
+    torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")
@@ -58,6 +63,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture
 def gareader(capsys, monkeypatch):
     """Runs the command in this process: exit code, stdout, stderr."""
+    from gareader.cli import main
 
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["gareader", *map(str, arguments)])

@@ -1,12 +1,10 @@
 """`gareader build` as a user meets it."""
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 
+import forked
 from places import SAMPLES
 
 pytestmark = pytest.mark.slow
@@ -17,9 +15,7 @@ def gareader(tmp_path):
     """`gareader` in an empty folder."""
 
     def run(*arguments, **environment):
-        command = [sys.executable, "-m", "gareader", *map(str, arguments)]
-        env = {**os.environ, **environment}
-        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=env)
+        return forked.run(*arguments, cwd=tmp_path, env=environment)
 
     return run
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from cyclopts import App
 
+import forked
 from gareader.cli import app
 from places import PROJECT, SAMPLES
 from waiting import wait_until
@@ -17,9 +18,10 @@ from waiting import wait_until
 pytestmark = pytest.mark.slow
 
 
-def gareader(*arguments, cwd=PROJECT, **options):
+def gareader(*arguments):
+    """In a process that has imported nothing yet; commands that need torch are quicker in a forked one."""
     command = [sys.executable, "-m", "gareader", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, **options)
+    return subprocess.run(command, capture_output=True, text=True, cwd=PROJECT)
 
 
 def commands(group: App, name=()):
@@ -52,7 +54,7 @@ def workspace(tmp_path_factory):
         example = re.search(r"Example: `gareader (.+)`", COMMANDS[name].__doc__)
         assert example, f"the help of {name} has no example"
         assert example[1].startswith(name)
-        results[name] = gareader(*shlex.split(example[1]), cwd=folder)
+        results[name] = forked.run(*shlex.split(example[1]), cwd=folder)
     return folder, results
 
 

@@ -12,6 +12,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+import forked
 from gareader.benchmark.serving import memory, service
 from gareader.cli.serve import listening
 from gareader.core.errors import GareaderError
@@ -61,22 +62,17 @@ def test_nothing_of_what_users_write_is_logged_and_memory_stays():
         assert b"Zanzibar" not in process.stderr.read()
 
 
-def run(*arguments, **environment):
-    command = [sys.executable, "-m", "gareader", "serve", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, timeout=120)
-
-
 def test_what_cannot_be_served():
-    unknown = run("storys")
+    unknown = forked.run("serve", "storys")
     assert unknown.returncode == 1
     assert "did you mean 'stories'" in unknown.stderr
-    assert run("--port", "70000").returncode == 2
+    assert forked.run("serve", "--port", "70000").returncode == 2
 
 
 def test_a_port_that_is_in_use():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        refused = run("--port", str(port))
+        refused = forked.run("serve", "--port", port)
     said = f"gareader: port {port} is in use; choose another with --port\n"
     assert (refused.returncode, refused.stdout, refused.stderr) == (1, "", said)
 
@@ -87,14 +83,15 @@ def test_an_address_of_another_machine():
 
 
 def test_a_check_without_serving():
-    checked = run("--check")
+    checked = forked.run("serve", "--check")
     assert (checked.returncode, checked.stderr) == (0, "")
     assert checked.stdout.startswith("stories: ready")
 
 
 def test_without_the_extra_it_says_what_to_install(tmp_path):
     (tmp_path / "uvicorn.py").write_text("raise ModuleNotFoundError(\"No module named 'uvicorn'\", name='uvicorn')")
-    missing = run("--check", PYTHONPATH=str(tmp_path))
+    command, environment = [sys.executable, "-m", "gareader", "serve", "--check"], {"PYTHONPATH": str(tmp_path)}
+    missing = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, timeout=120)
     assert missing.returncode == 1
     assert "this needs uvicorn, which is not installed; type: pip install 'gareader[serve]'" in missing.stderr
 

@@ -5,13 +5,12 @@ import re
 import resource
 import shlex
 import signal
-import subprocess
-import sys
 from contextlib import contextmanager
 
 import pytest
 from safetensors import safe_open
 
+import forked
 import waiting
 from gareader.core.locks import locked
 from gareader.training.run import BEST, LAST, METRICS, STATE
@@ -42,14 +41,13 @@ def gareader(gareader, monkeypatch):
 def whole(tmp_path_factory):
     """A run that nothing disturbed."""
     folder = tmp_path_factory.mktemp("whole") / "run"
-    subprocess.run([sys.executable, "-m", "gareader", *ARGUMENTS, "--out", folder], cwd=PROJECT, check=True)
+    forked.run(*ARGUMENTS, "--out", folder).check_returncode()
     return folder
 
 
 def started(folder, lines=5):
     """A child process that has written so many lines of metrics, and has many more to go."""
-    command = [sys.executable, "-m", "gareader", *ARGUMENTS, "--out", folder]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=PROJECT)
+    process = forked.Command(*ARGUMENTS, "--out", folder)
     waiting.wait_until(lambda: waiting.lines(folder / METRICS) >= lines, process)
     return process
 

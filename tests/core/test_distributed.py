@@ -13,6 +13,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+import forked
 from gareader.training.run import BEST, METRICS, STATE
 from places import PROJECT
 from waiting import wait_until
@@ -29,10 +30,14 @@ def torchrun(processes, *arguments, restarts=0):
     return [sys.executable, "-m", "torch.distributed.run", *options, *map(str, arguments)]
 
 
-def finished(command):
-    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True)
+def succeeded(done):
     assert done.returncode == 0, done.stderr[-3000:]
     return done
+
+
+def finished(processes, *arguments):
+    """gareader by one process or several that torchrun might have started: torchrun itself is slow to start."""
+    return succeeded(forked.together(processes, *arguments) if processes > 1 else forked.run(*arguments))
 
 
 def settings(*assignments):
@@ -40,9 +45,7 @@ def settings(*assignments):
 
 
 def train(folder, processes, *assignments, more=()):
-    arguments = ["train", TINY, "--out", folder, *settings(*SHORT, *assignments), *more]
-    alone = [sys.executable, "-m", "gareader", *map(str, arguments)]
-    return finished(torchrun(processes, *arguments) if processes > 1 else alone)
+    return finished(processes, "train", TINY, "--out", folder, *settings(*SHORT, *assignments), *more)
 
 
 def metrics(folder):
@@ -77,7 +80,8 @@ def runs(tmp_path_factory):
     """The same training by one process and by two."""
     folder = tmp_path_factory.mktemp("runs")
     train(folder / "one", 1)
-    said = train(folder / "two", 2)
+    command = torchrun(2, "train", TINY, "--out", folder / "two", *settings(*SHORT))
+    said = succeeded(subprocess.run(command, cwd=PROJECT, capture_output=True, text=True))
     assert said.stderr.count("training questions") == 1  # one speaks for all
     assert "; 2 processes" in said.stderr
     assert said.stdout.count("best validation accuracy") == 1
@@ -95,8 +99,7 @@ def test_two_processes_learn_what_one_learns(runs):
 @pytest.mark.parametrize(("before", "after"), [(2, 1), (1, 2)])
 def test_resumed_with_another_number_of_processes(runs, tmp_path, before, after):
     command = ["train", TINY, "--out", tmp_path / "run", *settings(*SHORT)]
-    start = torchrun(before, *command) if before > 1 else [sys.executable, "-m", "gareader", *map(str, command)]
-    with background(start) as process:
+    with background(torchrun(before, *command)) if before > 1 else forked.Command(*command) as process:
         wait_for_updates(tmp_path / "run", 10, process)
         process.send_signal(signal.SIGINT if before == 1 else signal.SIGTERM)
         process.wait(60)
@@ -180,8 +183,7 @@ def test_evaluated_by_two_processes(runs, tmp_path):
     for processes in (1, 2):
         arguments = ["evaluate", runs / "one" / BEST, "configs/tiny/validation.txt", "--json"]
         arguments += ["--predictions", tmp_path / f"{processes}.jsonl"]
-        start = torchrun(2, *arguments) if processes == 2 else [sys.executable, "-m", "gareader", *map(str, arguments)]
-        reports.append(json.loads(finished(start).stdout))
+        reports.append(json.loads(finished(processes, *arguments).stdout))
     for each in reports:
         assert each.pop("examples_per_second") > 0
         each["loss"] = pytest.approx(each["loss"])
@@ -209,9 +211,7 @@ def test_built_by_two_processes(tmp_path, what):
     contents = []
     for processes in (1, 2):
         out = tmp_path / str(processes)
-        arguments = ["build", *what, "--out", out, "--workers", 1]
-        start = torchrun(2, *arguments) if processes == 2 else [sys.executable, "-m", "gareader", *map(str, arguments)]
-        finished(start)
+        finished(processes, "build", *what, "--out", out, "--workers", 1)
         contents.append({path.relative_to(out): path.read_bytes() for path in out.rglob("*") if path.is_file()})
     assert contents[0] == contents[1]
     assert len(contents[0]) > 1

@@ -1,8 +1,6 @@
 """The native Bi-GRU against the PyTorch one in double precision, its promises about bits, and what replaces it."""
 
 import os
-import subprocess
-import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -15,6 +13,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import forked
 from gareader.core.errors import ConfigError
 from gareader.kernels import library
 from gareader.nn import gru_kernel, native
@@ -433,15 +432,8 @@ def compute(batch=9, steps=5, words=0):
 
 def python(script, **environment):
     """Run a script in a process of its own, so that a crash or a deadlock is a failure like any other."""
-    environment = {**os.environ, **environment}
-    return subprocess.run(
-        [sys.executable, "-c", PREAMBLE + script],
-        env={name: value for name, value in environment.items() if value},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    env = {name: value or None for name, value in environment.items()}
+    return forked.run(PREAMBLE + script, target=forked.execute, env=env)
 
 
 @needs_kernel

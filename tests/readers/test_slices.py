@@ -1,25 +1,22 @@
 """A batch in slices, by one process or several, gives every reader the gradient of the whole batch."""
 
-import os
-import subprocess
 import sys
 
 import numpy as np
 import pytest
 import torch
 
+import forked
 import synthetic
 from gareader.core.distributed import joined
 from gareader.nn.tensors import tensors
 from gareader.training.engine import Engine
 from gareader.training.settings import TrainConfig
-from places import PROJECT
 from readers.test_contract import COLLATE, build, every_variant
 from readers.variants import VARIANTS
 
 pytestmark = pytest.mark.slow
 
-TESTS = PROJECT / "tests"
 EXAMPLES = sorted(synthetic.corpus(7, seed=5), key=lambda example: len(example.document))
 
 
@@ -47,9 +44,7 @@ def test_slices_one_after_the_other(kind, config, slices):
 
 def test_two_processes():
     """Seven examples in two parts, in four, and one example of which nothing is left for the second process."""
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", __file__]
-    environment = {**os.environ, "PYTHONPATH": str(TESTS)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    done = forked.together(2, target=main)
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.count("the same") == 2 * len(VARIANTS)
 
@@ -66,7 +61,3 @@ def main():
         for name in ("gated-attention: default", "lstm-lm: default"):
             kind, config = VARIANTS[name]
             assert_same(gradients(kind, config, group, EXAMPLES[:1]), gradients(kind, config, examples=EXAMPLES[:1]))
-
-
-if __name__ == "__main__":
-    main()

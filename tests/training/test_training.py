@@ -3,15 +3,16 @@
 import json
 import shutil
 import signal
-import subprocess
-import sys
+from contextlib import contextmanager
 from dataclasses import asdict, replace
+from functools import cache
 
 import numpy as np
 import pytest
 import torch
 
 import synthetic
+from forked import FORKS
 from gareader.core.distributed import ALONE, Group
 from gareader.core.errors import CheckpointError, ConfigError, TrainingError, VectorsError
 from gareader.data.examples import PLACEHOLDER, Example
@@ -20,7 +21,6 @@ from gareader.trained.model import OnTorch, load
 from gareader.trained.predictor import Predictor
 from gareader.training.experiment import Experiment
 from gareader.training.run import BEST, LAST, METRICS, STATE, training_indices
-from places import PROJECT
 from waiting import wait_until
 
 pytestmark = pytest.mark.slow
@@ -69,6 +69,19 @@ def same_run(one, other):
         )
     assert states[0] == states[1]
     assert metrics(one) == metrics(other)
+
+
+@pytest.fixture(scope="module")
+def whole(corpus, tmp_path_factory):
+    """The folder of a run that nothing disturbed; each is trained once."""
+
+    @cache
+    def run(**train):
+        folder = tmp_path_factory.mktemp("whole") / "run"
+        experiment(corpus, **train).run(folder).train()
+        return folder
+
+    return run
 
 
 def test_learns_and_stops_after_an_epoch_without_a_new_best(corpus, tmp_path):
@@ -168,55 +181,60 @@ def test_a_time_budget_ends_the_run_with_a_reader(corpus, tmp_path):
 
 @pytest.mark.parametrize("ema", [None, 0.9])
 @pytest.mark.parametrize("stops", [[1], [3, 7], [7, 8, 20, 21], [19]])
-def test_stopped_and_resumed_is_the_same_to_the_bit(corpus, tmp_path, stops, ema):
-    settings = experiment(corpus, ema=ema)
-    whole, parts = tmp_path / "whole", tmp_path / "parts"
-    settings.run(whole).train()
+def test_stopped_and_resumed_is_the_same_to_the_bit(corpus, whole, tmp_path, stops, ema):
+    settings, parts = experiment(corpus, ema=ema), tmp_path / "parts"
     for number, step in enumerate(stops):
         run = settings.run(parts, resume=number > 0)
         assert run.train(lambda run=run, step=step: run.position.step >= step).step == step
     settings.run(parts, resume=True).train()
-    same_run(whole, parts)
+    same_run(whole(ema=ema), parts)
 
 
-CHILD = """
-import sys
-from pathlib import Path
-sys.path.insert(0, {tests!r})
-import torch
-torch.set_num_threads(1)
-from training.test_training import experiment
-run = experiment(Path({corpus!r})).run(Path({folder!r}), resume={resume})
-run.on_metrics = lambda line: print("line", flush=True)
-run.train()
-print("done", flush=True)
-"""
+def train_and_tell(corpus, folder, resume, pipe):
+    """What a child process does."""
+    torch.set_num_threads(1)
+    run = experiment(corpus).run(folder, resume=resume)
+    run.on_metrics = lambda line: pipe.send("line")
+    run.train()
+    pipe.send("done")
 
 
+@contextmanager
 def child(corpus, folder, resume):
-    code = CHILD.format(tests=str(PROJECT / "tests"), corpus=str(corpus), folder=str(folder), resume=resume)
-    return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    """The process, and the pipe it tells its progress by."""
+    ours, theirs = FORKS.Pipe(duplex=False)
+    process = FORKS.Process(target=train_and_tell, args=(corpus, folder, resume, theirs))
+    process.start()
+    theirs.close()
+    yield process, ours
+    process.join()
 
 
-def test_killed_and_resumed_is_the_same_to_the_bit(corpus, tmp_path):
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-    with child(corpus, whole, resume=False) as process:
-        assert process.stdout.read().endswith("done\n")
+def told(pipe):
+    """The next thing that a child says, or nothing if it has ended."""
+    try:
+        return pipe.recv()
+    except EOFError:
+        return ""
+
+
+def test_killed_and_resumed_is_the_same_to_the_bit(corpus, whole, tmp_path):
+    killed = tmp_path / "killed"
     resume, kills = False, 0
     for lines, saved in ((1, False), (3, True), (2, False), (5, True)):  # when the kill falls, at no chosen moment
-        with child(corpus, killed, resume) as process:
+        with child(corpus, killed, resume) as (process, pipe):
             for _ in range(lines):
-                process.stdout.readline()
+                told(pipe)
             if saved:  # not before another state is
                 before = state_of(killed)
-                wait_until(lambda before=before: state_of(killed) != before or process.poll() is not None)
+                wait_until(lambda before=before: state_of(killed) != before or not process.is_alive())
             process.kill()
-        kills += process.returncode == -signal.SIGKILL
+        kills += process.exitcode == -signal.SIGKILL
         resume = True
     assert kills >= 2
-    with child(corpus, killed, resume=True) as process:
-        assert process.stdout.read().endswith("done\n")
-    same_run(whole, killed)
+    with child(corpus, killed, resume=True) as (_, pipe):
+        assert [*iter(lambda: told(pipe), "")][-1] == "done"
+    same_run(whole(ema=None), killed)
 
 
 def state_of(folder):
@@ -230,17 +248,15 @@ def append(path, data):
         file.write(data)
 
 
-def test_a_torn_state_beside_the_good_one_changes_nothing(corpus, tmp_path):
-    settings = experiment(corpus)
-    whole, torn = tmp_path / "whole", tmp_path / "torn"
-    settings.run(whole).train()
+def test_a_torn_state_beside_the_good_one_changes_nothing(corpus, whole, tmp_path):
+    settings, torn = experiment(corpus), tmp_path / "torn"
     run = settings.run(torn)
     run.train(lambda: run.position.step >= 9)
     good = (torn / STATE).read_bytes()
     (torn / f".{STATE}.new").write_bytes(good[: len(good) // 2])
     append(torn / METRICS, b'{"step": 99, "half a li')
     settings.run(torn, resume=True).train()
-    same_run(whole, torn)
+    same_run(whole(ema=None), torn)
 
 
 def test_metrics_that_a_power_cut_has_shortened(corpus, tmp_path):
@@ -316,14 +332,13 @@ def test_a_run_whose_state_is_gone_does_not_begin_anew(corpus, tmp_path):
     assert (tmp_path / "run" / METRICS).read_bytes() == before
 
 
-def test_a_run_killed_before_its_first_line_begins_anew(corpus, tmp_path):
+def test_a_run_killed_before_its_first_line_begins_anew(corpus, whole, tmp_path):
     settings = experiment(corpus, max_epochs=1)
-    settings.run(tmp_path / "whole").train()
     run = settings.run(tmp_path / "killed")
     run.save_state()
     append(tmp_path / "killed" / METRICS, b"half a li")
     settings.run(tmp_path / "killed", resume=True).train()
-    same_run(tmp_path / "whole", tmp_path / "killed")
+    same_run(whole(max_epochs=1), tmp_path / "killed")
 
 
 @pytest.mark.parametrize("change", ["questions", "vectors"])

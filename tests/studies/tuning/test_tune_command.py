@@ -2,13 +2,13 @@
 
 import json
 import signal
-import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 
 import pytest
 
+import forked
 from gareader.cli import main
 from gareader.core.config import load_table
 from gareader.training.experiment import Experiment
@@ -84,9 +84,7 @@ def trials(printed):
 def test_stopped_or_killed_it_goes_on_with_the_same_trial(number, space, whole, tmp_path):
     folder = tmp_path / "sweep"
     file = folder / "trials" / "0002" / METRICS
-    command = [sys.executable, "-m", "gareader", *map(str, arguments(space, folder))]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, cwd=PROJECT, stdout=pipe, stderr=pipe, text=True) as process:
+    with forked.Command(*arguments(space, folder)) as process:
         wait_until(lambda: lines(file) >= 3, process)
         process.send_signal(number)
         out, err = process.communicate(timeout=60)

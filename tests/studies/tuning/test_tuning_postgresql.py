@@ -5,13 +5,13 @@ import os
 import pwd
 import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import forked
 from gareader.cli.tune import write
 from studies.tuning.sweeps import found, silent_for_long, sweep_of, write_sweep
 
@@ -71,8 +71,7 @@ def test_two_machines_share_the_trials(address, tmp_path):
 
     def started(out):
         words = ["tune", "config.toml", "--space", "space.toml", "--trials", "6", "--storage", address, "--json"]
-        command = [sys.executable, "-m", "gareader", *words, "--out", out]
-        return subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        return forked.Command(*words, "--out", out, cwd=tmp_path)
 
     machines = {name: started(name) for name in ("one", "two")}
     printed = {name: machine.communicate(timeout=120) for name, machine in machines.items()}
