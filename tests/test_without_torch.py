@@ -41,6 +41,7 @@ def results(tmp_path_factory):
     corpus = folder / "questions.jsonl"
     corpus.write_text("".join(map(written, synthetic.corpus(5, seed=1))))
     commands = {
+        "help": ["--help"],
         "demo": ["demo"],
         "answer": ["answer", "--document", STORY, *QUESTION],
         "ensemble": ["answer", "--document", STORY, *QUESTION, "--model", "stories-ensemble", "--json"],
@@ -52,6 +53,7 @@ def results(tmp_path_factory):
         "another reader": ["evaluate", str(box / "three"), str(corpus)],
         "train": ["train", str(PROJECT / "configs" / "tiny.toml"), "--out", str(folder / "run")],
         "prepare": ["prepare", str(corpus), "--out", str(folder / "corpus.arrow")],
+        "build pairs": ["build", "pairs", str(SAMPLES / "dated.jsonl"), "--out", str(folder / "pairs")],
         "serve": ["serve", "--check"],
         "plot": ["plot", "attention", "--document", STORY, *QUESTION, "--out", str(folder / "attention.png")],
     }
@@ -69,7 +71,7 @@ def results(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "command", ["demo", "answer", "ensemble", "evaluate", "analyse", "describe", "models", "readers"]
+    "command", ["help", "demo", "answer", "ensemble", "evaluate", "analyse", "describe", "models", "readers"]
 )
 def test_it_works(results, command):
     code, out, err = results[command]
@@ -88,6 +90,7 @@ def test_the_answer_is_the_one_of_the_whole_installation(results):
         ("another reader", "torch", "train"),
         ("train", "torch", "train"),
         ("prepare", "pyarrow", "train"),
+        ("build pairs", "scipy", "pairs"),
         ("serve", "uvicorn", "serve"),
         ("plot", "matplotlib", "plot"),
     ],

@@ -86,12 +86,3 @@ def test_neither_out_nor_check(gareader, tmp_path):
     made = gareader("build", "books", SAMPLES / "book.txt")
     assert made.returncode == 1
     assert "say where to write the corpus with --out FOLDER" in made.stderr
-
-
-def test_pairs_without_scipy_say_what_to_install(gareader, tmp_path):
-    (tmp_path / "scipy.py").write_text("raise ModuleNotFoundError(\"No module named 'scipy'\", name='scipy')")
-    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
-    made = gareader("build", "pairs", SAMPLES / "dated.jsonl", "--out", "corpus", PYTHONPATH=path)
-    assert made.returncode == 1
-    assert made.stderr == "gareader: this needs scipy, which is not installed; type: pip install 'gareader[pairs]'\n"
-    assert not (tmp_path / "corpus").exists()

@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from gareader.core.errors import TrainingError
 
 
@@ -15,6 +13,8 @@ def locked(lock: Path, busy: str) -> Iterator[None]:
 
     The system releases the lock when its process ends, even if it is killed.
     """
+    from filelock import FileLock, Timeout  # the small installation has no need of it
+
     lock.parent.mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(lock, timeout=0):
