@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gareader.core.errors import QuestionError
 from gareader.core.files import opened
 from gareader.data.examples import PLACEHOLDER
-from gareader.data.text import mark_blank, propose_candidates, query_words, tokenise, words
+from gareader.data.text import mark_blank, propose_candidates, query_words, question, tokenise, words
 
 
 @pytest.mark.parametrize(
@@ -195,3 +196,8 @@ def test_names_of_the_same_words_are_not_compared_word_by_word() -> None:
     document = tuple(word for name in names for word in ("saw", *name))
     assert len(propose_candidates(document, ("XXXXX",))) == 10
     assert Counted.hashed < 100 * len(document)
+
+
+def test_a_text_is_no_list_of_candidates():
+    with pytest.raises(QuestionError, match="candidates = 'Greta' is one text, and its letters are no answers"):
+        question("Greta met Hans.", "XXXXX met Hans.", "Greta")

@@ -87,6 +87,8 @@ def question(document: str, query: str, candidates: Iterable[str] | None = None)
 
 def question_of(document: Words, query: Words, candidates: Iterable[str] | None) -> Example:
     """Make an Example from the words of document and query; candidates are raw text, or proposed from the document."""
+    if isinstance(candidates, str):
+        raise QuestionError(f"candidates = {candidates!r} is one text, and its letters are no answers; give a list")
     choices = propose_candidates(document, query) if candidates is None else dict.fromkeys(map(tokenise, candidates))
     if candidates is None and document and len(choices) < 2:
         raise QuestionError("the document has no two names or frequent words to choose from; give the candidates")
