@@ -1,5 +1,6 @@
 """Fixtures for all tests."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from hypothesis import settings
 import real_data  # neither it nor this file imports torch: the process that distributes the tests needs none
 from real_data import RealFile
 
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before torch is imported: who waits leaves its core to others
 settings.register_profile("gareader", deadline=None)  # a busy machine is no failure
 settings.load_profile("gareader")
 

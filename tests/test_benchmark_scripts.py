@@ -66,6 +66,7 @@ def script(name, *arguments):
     sys.argv = [name, *arguments]
     if name == "growth":
         vars(contenders)["Size"] = partial(Size, batch=2, document=20, hidden=8, vocabulary=50)
+    sys.modules.pop(f"benchmarks.{name}", None)  # runpy warns of a module that this file has imported
     runpy.run_module(f"benchmarks.{name}", run_name="__main__", alter_sys=True)
 
 
