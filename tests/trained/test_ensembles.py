@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from math import exp
 
 import numpy as np
@@ -9,7 +10,6 @@ import pytest
 
 import synthetic
 from gareader.core.errors import ModelError
-from gareader.data.batching import Collator
 from gareader.data.examples import PLACEHOLDER, Example
 from gareader.nn.tensors import tensors
 from gareader.trained import ensembles, lexicon, model, models, packing
@@ -17,7 +17,6 @@ from gareader.trained.folder import ALPHABET, SETTINGS, VOCABULARY, WEIGHTS, WOR
 from gareader.trained.model import OnTorch
 from gareader.trained.predictor import Ensemble, Predictor, load
 from gareader.trained.shipping import slim, write_words
-from gareader.trained.stored import WORD_SETTINGS
 from packed_readers import made, trained, write_box, write_vectors
 
 CORPUS = synthetic.corpus(12, seed=5)
@@ -298,5 +297,4 @@ def test_permutations_reach_the_members(box):
 
 def replaced(collator):
     """The same with candidates behind permuted marks."""
-    settings = {name: getattr(collator, name) for name in WORD_SETTINGS}
-    return Collator(collator.vocabulary, collator.alphabet, **{**settings, "anonymity": "permuted", "marks": 4})
+    return replace(collator, anonymity="permuted", marks=4)

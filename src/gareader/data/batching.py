@@ -1,6 +1,7 @@
 """Batches of Examples as numpy arrays: examples of similar length together, each distinct word once."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
@@ -30,36 +31,25 @@ Arrays = NDArray[Any]
 """An array of a batch; its dtype depends on the field."""
 
 
+@dataclass(eq=False)
 class Collator:
     """Turns Examples into a Batch by a vocabulary and an alphabet."""
 
-    def __init__(
-        self,
-        vocabulary: Vocabulary,
-        alphabet: Alphabet,
-        *,
-        width: int,
-        seed: int,
-        pretrained: int = 0,
-        characters: int = 10,
-        anonymity: str = "none",
-        marks: int = 0,
-        unknown_scale: float = 1.0,
-    ) -> None:
-        """The first `pretrained` words have pretrained vectors.
-
-        `width`, `seed` and `unknown_scale` determine the random vectors of unknown words; `anonymity` and `marks`
-        determine how candidates are hidden (see `anonymised`).
-        """
-        self.vocabulary = vocabulary
-        self.pretrained = pretrained
-        self.alphabet = alphabet
-        self.width = width
-        self.seed = seed
-        self.characters = characters
-        self.anonymity = anonymity
-        self.marks = marks
-        self.unknown_scale = unknown_scale
+    vocabulary: Vocabulary
+    alphabet: Alphabet
+    width: int = field(kw_only=True)
+    """The components of a word vector."""
+    seed: int = field(kw_only=True)
+    """Determines the random vectors of unknown words."""
+    pretrained: int = field(default=0, kw_only=True)
+    """The number of words with a pretrained vector; they are the first of the vocabulary."""
+    characters: int = field(default=10, kw_only=True)
+    """The number of characters of a word that count."""
+    anonymity: str = field(default="none", kw_only=True)
+    """How candidates are hidden, see `anonymised`; there are `marks` to hide them behind."""
+    marks: int = field(default=0, kw_only=True)
+    unknown_scale: float = field(default=1.0, kw_only=True)
+    """The standard deviation of the components of a random vector."""
 
     @property
     def answers(self) -> list[int] | None:

@@ -39,17 +39,7 @@ def slim(model: Model, vectors: Path | None = None, words: Path | None = None) -
         else:
             known = _pretrained(model) if vectors is None else _all_words(model, vectors)
         state[TABLE] = known.matrix
-        collator = Collator(
-            known.vocabulary,
-            collator.alphabet,
-            width=collator.width,
-            seed=collator.seed,
-            pretrained=known.pretrained,
-            characters=collator.characters,
-            anonymity=collator.anonymity,
-            marks=collator.marks,
-            unknown_scale=collator.unknown_scale,
-        )
+        collator = replace(collator, vocabulary=known.vocabulary, pretrained=known.pretrained)
     elif vectors is not None or words is not None:
         why = "other weights of this model belong to its words" if bound else "training has changed its word vectors"
         given = "a vector file" if vectors else "shared words"
