@@ -90,8 +90,9 @@ def test_a_check_without_serving():
 
 def test_without_the_extra_it_says_what_to_install(tmp_path):
     (tmp_path / "uvicorn.py").write_text("raise ModuleNotFoundError(\"No module named 'uvicorn'\", name='uvicorn')")
-    command, environment = [sys.executable, "-m", "gareader", "serve", "--check"], {"PYTHONPATH": str(tmp_path)}
-    missing = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, timeout=120)
+    command = [sys.executable, "-m", "gareader", "serve", "--check"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
+    missing = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120)
     assert missing.returncode == 1
     assert "this needs uvicorn, which is not installed; type: pip install 'gareader[serve]'" in missing.stderr
 

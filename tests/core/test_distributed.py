@@ -170,7 +170,7 @@ def test_a_killed_worker_is_replaced_and_nothing_is_lost(whole, tmp_path):
     with background(torchrun(2, *command, restarts=2)) as process:
         wait_for_updates(tmp_path / "killed", 12, process)
         os.kill(children(process.pid)[-1], signal.SIGKILL)
-        _, said = process.communicate(timeout=120)
+        _, said = process.communicate(timeout=600)
     assert process.returncode == 0, said[-3000:]
     assert "exitcode: -9" in said
     same_state(tmp_path / "killed", whole)
@@ -257,7 +257,7 @@ def on_hosts(hosts, options, arguments):
 
 def ended(processes):
     try:
-        said = [process.communicate(timeout=120)[1] for process in processes]
+        said = [process.communicate(timeout=600)[1] for process in processes]
     finally:
         for process in processes:
             process.kill()

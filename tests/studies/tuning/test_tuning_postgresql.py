@@ -74,7 +74,7 @@ def test_two_machines_share_the_trials(address, tmp_path):
         return forked.Command(*words, "--out", out, cwd=tmp_path)
 
     machines = {name: started(name) for name in ("one", "two")}
-    printed = {name: machine.communicate(timeout=120) for name, machine in machines.items()}
+    printed = {name: machine.communicate(timeout=600) for name, machine in machines.items()}
     for name, machine in machines.items():
         assert machine.returncode == 0, printed[name][1]
         assert "Traceback" not in printed[name][1]
