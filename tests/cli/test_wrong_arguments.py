@@ -34,7 +34,7 @@ CASES = [
     (("describe", "nowhere.txt"), 1, "nowhere.txt"),
     (("ensemble", "stories", "storys", "--out", "x"), 1, "storys"),
     (("ensemble", "stories", "--out", "x"), 1, "two models or more"),
-    (("ensemble", "stories", "stories-2", "--out", "x", "--measure", "nowhere.txt"), 1, "nowhere.txt"),
+    (("ensemble", "stories", "stories-one-hop", "--out", "x", "--measure", "nowhere.txt"), 1, "nowhere.txt"),
     (("evaluate", "storys", "corpus"), 1, "storys"),
     (("evaluate", "stories", "nowhere.txt"), 1, "nowhere.txt"),
     (("evaluate", "stories"), 1, "give a corpus"),
