@@ -53,10 +53,12 @@ def test_half_the_bits_leave_the_weights_and_the_kernel_as_they_are(monkeypatch)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", ["gated-attention: two hops", "deep-lstm: default"])
-def test_compiled_equations_are_the_same(variant, monkeypatch):
-    monkeypatch.setattr("torch._inductor.config.compile_threads", 1)  # processes that compile would import torch first
+def test_compiled_equations_are_the_same(variant):
+    from torch._inductor import config as inductor
+
     kind, config = VARIANTS[variant]
-    plain, compiled = (gradients(kind, config, torch.float64, compile=choice) for choice in (False, True))
+    with inductor.patch(compile_threads=1):  # processes that compile would import torch first
+        plain, compiled = (gradients(kind, config, torch.float64, compile=choice) for choice in (False, True))
     assert compiled[1].loss == pytest.approx(plain[1].loss, rel=1e-9)
     torch.testing.assert_close(compiled[0], plain[0], rtol=1e-6, atol=1e-9)
 
