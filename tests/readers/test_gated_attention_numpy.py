@@ -108,3 +108,16 @@ def test_sequences_that_do_not_fit_the_weights():
         pytest.skip("needs the native kernel, which was not built")
     with pytest.raises(ValueError, match="sequences"):
         layers.bigru(np.zeros((2, 4, 6), np.float32), np.ones((2, 4), bool), weights, "paper")
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float16])
+def test_weights_of_another_precision_are_converted(way, dtype):
+    in_numpy = twins("gated-attention: default")[1]
+    batch = COLLATE(EXAMPLES)
+    weights = {name: value.astype(dtype) for name, value in in_numpy.weights.items()}
+    rounded = {name: value.astype(np.float32) for name, value in weights.items()}
+    given, expected = (
+        GatedAttentionInNumpy(in_numpy.config, each, words, len(COLLATE.alphabet))(batch).log_probabilities
+        for each, words in ((weights, in_numpy.words.astype(np.float64)), (rounded, in_numpy.words))
+    )
+    np.testing.assert_allclose(np.exp(given), np.exp(expected), rtol=0, atol=1e-5)

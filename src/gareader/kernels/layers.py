@@ -30,7 +30,8 @@ def bigru(sequence: Floats, mask: Masks, weights: Weights, cell: CellName, words
         raise ValueError(f"sequences {sequence.shape} for a mask {mask.shape} and weights {weights[0].shape}")
     shape = GruShape(CELLS[cell], batch, steps, inputs, hidden, sequence.size // inputs, threads(), 0)
     out = np.empty((batch, steps, 2 * hidden), np.float32)
-    arrays = (_dense(sequence), None if words is None else _dense(words), _dense(mask), *map(_dense, weights), out)
+    words = None if words is None else np.ascontiguousarray(words, np.int64)
+    arrays = (_floats(sequence), words, _masks(mask), *map(_floats, weights), out)
     call("gru_forward", shape, *map(_address, arrays), None)
     return out
 
@@ -43,8 +44,8 @@ def gated_attention(document: Floats, query: Floats, query_mask: Masks) -> tuple
     (batch, tokens, width), query_tokens = document.shape, query.shape[1]
     shape = GateShape(batch, tokens, query_tokens, width, 0, threads(), 0)
     alpha = np.empty((batch, tokens, loaded_library().gate_columns(query_tokens)), np.float32)
-    out = np.empty_like(document)
-    arrays = (_dense(document), _dense(query), _dense(query_mask), None, alpha, out)
+    out = np.empty(document.shape, np.float32)
+    arrays = (_floats(document), _floats(query), _masks(query_mask), None, alpha, out)
     call("gate_forward", shape, *map(_address, arrays))
     return out, alpha[:, :, :query_tokens]
 
@@ -103,8 +104,13 @@ def _sigmoid(x: Floats) -> Floats:
     return gates
 
 
-def _dense(array: NDArray[Any]) -> NDArray[Any]:
-    return np.ascontiguousarray(array)
+def _floats(array: NDArray[Any]) -> Floats:
+    """The array as the library reads it: it would take any other type for float32."""
+    return np.ascontiguousarray(array, np.float32)
+
+
+def _masks(array: NDArray[Any]) -> Masks:
+    return np.ascontiguousarray(array, np.bool_)
 
 
 def _address(array: NDArray[Any] | None) -> int | None:

@@ -36,7 +36,8 @@ class GatedAttentionInNumpy:
         if wrong := sorted(name for name in expected | actual if expected.get(name) != actual.get(name)):
             name = wrong[0]
             raise ConfigError(f"{name} is {actual.get(name, 'missing')} where {expected.get(name, 'nothing')} is due")
-        self.config, self.weights, self.words = config, dict(weights), words
+        self.config, self.words = config, words
+        self.weights = {name: np.asarray(value, np.float32) for name, value in weights.items()}
         self.is_gated = config.query_attention != "none"
 
     def __call__(self, batch: Batch[Arrays], *, attention: bool = False) -> ReaderOutput[Arrays]:
