@@ -74,7 +74,7 @@ def test_without_a_compiler(project):
     data = (
         "trained/models/words/words.safetensors",
         "trained/models/stories.md",
-        "building/name_words.toml",
+        "data/language/name_words.toml",
         "building/news_words.tsv",
         "building/story_words.txt",
         "serve/page/index.html",

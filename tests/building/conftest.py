@@ -2,8 +2,8 @@
 
 import pytest
 
-from gareader.building import books
-from gareader.building.perceptron import Perceptron
+from gareader.data.language import perceptron
+from gareader.data.language.perceptron import Perceptron
 
 VERBS = frozenset("is was had said went came saw took made".split())
 PREPOSITIONS = frozenset("in on at by to of for with from over under".split())
@@ -30,6 +30,6 @@ class SimpleTagger:
 @pytest.fixture
 def simple_tagger(monkeypatch):
     monkeypatch.setattr(Perceptron, "load", SimpleTagger)
-    books.tagger.cache_clear()
+    perceptron.tagger.cache_clear()
     yield
-    books.tagger.cache_clear()
+    perceptron.tagger.cache_clear()

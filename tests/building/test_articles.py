@@ -12,8 +12,8 @@ import pytest
 
 from gareader.building import articles
 from gareader.building.articles import Article, Purpose, read_raw, tokenise_article
-from gareader.building.sentences import news_sentences
 from gareader.core.errors import CorpusError
+from gareader.data.language.sentences import news_sentences
 
 NEWS = {"id": "a", "article": "Ann met Bob. Bob left.", "highlights": ["Ann met Bob"]}
 DATED = {"id": "a", "date": "2016-02-29", "article": "Ann met Bob."}

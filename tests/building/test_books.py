@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from gareader.building import books
 from gareader.building.books import BookBuilder, build
 from gareader.building.overlap import Excluded
 from gareader.building.passages import PassageConfig
 from gareader.building.shelf import texts
 from gareader.core.errors import BuildError, CorpusError
 from gareader.data.corpora import read
+from gareader.data.language import perceptron
 from gareader.data.statistics import describe
 from places import SAMPLES
 
@@ -185,7 +185,7 @@ def test_passages_of_excluded_books_are_left_out(shelf, tmp_path):
 @pytest.mark.usefixtures("simple_tagger")
 def test_the_tagger_is_loaded_once_for_all_books(shelf, tmp_path):
     built([shelf], tmp_path / "out")
-    assert books.tagger.cache_info().misses == 1
+    assert perceptron.tagger.cache_info().misses == 1
 
 
 @pytest.mark.usefixtures("simple_tagger")

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from gareader.building import books
 from gareader.building.from_articles import NewsBuilder, Shares, build_news, build_pairs
 from gareader.building.pairs import PairSettings
-from gareader.building.perceptron import Perceptron
 from gareader.core.errors import BuildError, ConfigError, CorpusError
 from gareader.data.corpora import read
+from gareader.data.language import perceptron
+from gareader.data.language.perceptron import Perceptron
 from gareader.data.statistics import describe
 from places import SAMPLES
 
@@ -63,7 +63,7 @@ def test_a_tagger_helps_where_it_is_asked_for(tmp_path, monkeypatch, tagger):
             return [["NNP"] * len(words) for words in sentences]
 
     monkeypatch.setattr(Perceptron, "load", Tagger)
-    books.tagger.cache_clear()
+    perceptron.tagger.cache_clear()
     path = tmp_path / "news.jsonl"
     path.write_text('{"id": "a", "article": "Federer won. Then he met Obama.", "highlights": ["Federer won"]}\n')
     make = {"paths": [path], "builder": NewsBuilder(tagger=tagger)}
@@ -73,7 +73,7 @@ def test_a_tagger_helps_where_it_is_asked_for(tmp_path, monkeypatch, tagger):
     else:
         with pytest.raises(BuildError):
             news(tmp_path / "out", **make)
-    books.tagger.cache_clear()
+    perceptron.tagger.cache_clear()
 
 
 def test_whole_articles_are_held_out(tmp_path):

@@ -9,11 +9,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal
 
-from gareader.building.sentences import news_sentences
 from gareader.core.errors import CorpusError
 from gareader.data.corpora.files import Report, pieces, utf8
 from gareader.data.corpora.jsonl import JsonLine, json_kind
 from gareader.data.examples import Words
+from gareader.data.language.sentences import news_sentences
 
 Purpose = Literal["news", "pairs"]
 """The use of the articles: `news` needs highlights, `pairs` needs dates."""

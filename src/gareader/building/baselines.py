@@ -8,9 +8,9 @@ from types import ModuleType
 
 import numpy as np
 
-from gareader.building.names import last_name
 from gareader.core.errors import ConfigError, extras_told
 from gareader.data.examples import PLACEHOLDER, Example, Words
+from gareader.data.language.names import last_name
 
 BASELINES = ("first person", "most frequent person", "n-gram", "unigram")
 """First or most frequent in the passage; most context in common with the blank; last name in the most articles."""

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cache
 from itertools import chain, groupby
 from pathlib import Path
 from random import Random
@@ -13,7 +12,6 @@ from gareader.building.kinds import kinds
 from gareader.building.overlap import Excluded
 from gareader.building.passages import PassageConfig, Question
 from gareader.building.passages import questions as passage_questions
-from gareader.building.perceptron import Perceptron
 from gareader.building.shelf import Book, books
 from gareader.core.distributed import ALONE, Group
 from gareader.core.errors import BuildError, CorpusError
@@ -21,15 +19,10 @@ from gareader.core.parallel import help_with, in_order
 from gareader.data.corpora import cbt, jsonl
 from gareader.data.corpora.files import Report, printable_name
 from gareader.data.examples import PLACEHOLDER, Example, Words
+from gareader.data.language.perceptron import tagger
 from gareader.data.statistics import Tally
 
 _TAGGED_AT_ONCE = 512
-
-
-@cache
-def tagger() -> Perceptron:
-    """The tagger of this process."""
-    return Perceptron.load()
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from typing import TypeVar
 from gareader.building import articles, news, pairs
 from gareader.building.articles import RawArticle
 from gareader.building.baselines import RELAXED, STRICT, select_questions, solver
-from gareader.building.books import tagger
 from gareader.building.folder import SplitFiles, new_folder, write_card
 from gareader.building.similar import Rarity
 from gareader.core.distributed import ALONE, Group
@@ -19,6 +18,7 @@ from gareader.core.errors import BuildError, ConfigError, CorpusError
 from gareader.core.parallel import help_with, in_order
 from gareader.data.corpora import CORPORA, jsonl, question_files, who_did_what
 from gareader.data.corpora.files import Report, printable_name
+from gareader.data.language.perceptron import tagger
 
 Item = TypeVar("Item")
 

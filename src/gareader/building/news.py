@@ -8,9 +8,9 @@ from random import Random
 from unicodedata import normalize
 
 from gareader.building.articles import Article
-from gareader.building.entities import Entity, find_entities
-from gareader.building.names import Mention, Tagger
 from gareader.data.examples import PLACEHOLDER, Example, Words
+from gareader.data.language.entities import Entity, find_entities
+from gareader.data.language.names import Mention, Tagger
 from gareader.data.text import mark_blank
 
 _MARK = re.compile(r"@entity(\d+)")

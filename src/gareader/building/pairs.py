@@ -6,11 +6,11 @@ from itertools import accumulate
 
 from gareader.building.articles import Article
 from gareader.building.baselines import Choice, solved
-from gareader.building.entities import Entity, compatible
-from gareader.building.names import Mention, Tagger
 from gareader.building.similar import IndexedArticle, Rarity, neighbours, shared, shingles
 from gareader.core.errors import ConfigError
 from gareader.data.examples import PLACEHOLDER, Example, Words
+from gareader.data.language.entities import Entity, compatible
+from gareader.data.language.names import Mention, Tagger
 from gareader.data.text import mark_blank
 
 _SHORTEST_QUESTION = 8  # words; a shorter sentence is a headline or a dateline

@@ -9,11 +9,11 @@ from math import log, sqrt
 from zlib import crc32
 
 from gareader.building.articles import Article
-from gareader.building.entities import Entity, find_entities
-from gareader.building.name_words import STARTERS
-from gareader.building.names import Tagger
 from gareader.core.errors import BuildError
 from gareader.data.examples import Words
+from gareader.data.language.entities import Entity, find_entities
+from gareader.data.language.name_words import STARTERS
+from gareader.data.language.names import Tagger
 
 _TERMS = 40  # the words of an article's vector, those with the largest tf-idf
 _NAME = 2.0  # the factor of a name's weight

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gareader.building.entities import Entity, compatible, find_entities
-from gareader.building.names import find_mentions
-from gareader.building.sentences import news_sentences
+from gareader.data.language.entities import Entity, compatible, find_entities
+from gareader.data.language.names import find_mentions
+from gareader.data.language.sentences import news_sentences
 
 
 def names(text: str) -> list[str]:

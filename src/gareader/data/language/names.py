@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from gareader.building.name_words import (
+from gareader.data.examples import Words
+from gareader.data.language.name_words import (
     BEFORE_TITLES,
     CALENDAR,
     COMPASS,
@@ -20,7 +21,6 @@ from gareader.building.name_words import (
     SUFFIXES,
     TITLES,
 )
-from gareader.data.examples import Words
 
 Tagger = Callable[[Sequence[str]], Sequence[str]]
 """Returns the Penn Treebank tags of a sentence's words."""

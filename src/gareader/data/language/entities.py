@@ -4,9 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from gareader.building.name_words import COMPASS, GIVEN, NOT_PERSONS, PARTICLES, PEOPLES, PLACES, SUFFIXES
-from gareader.building.names import Mention, Tagger, acronym, capitalised, find_mentions, last_name
 from gareader.data.examples import Words
+from gareader.data.language.name_words import COMPASS, GIVEN, NOT_PERSONS, PARTICLES, PEOPLES, PLACES, SUFFIXES
+from gareader.data.language.names import Mention, Tagger, acronym, capitalised, find_mentions, last_name
 
 _SAYING = frozenset(
     """said says told tells added adds asked replied wrote tweeted testified argued insisted recalled joked admitted

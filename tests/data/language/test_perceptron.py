@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from gareader.building.perceptron import _WEIGHTS, Perceptron, _lines
+from gareader.data.language.perceptron import _WEIGHTS, Perceptron, _lines
 
 SENTENCES = [
     ("1984 was the 3rd year -- so 12-year-old Ann said .", "CD VBD DT CD NN : IN JJ NNP VBD ."),

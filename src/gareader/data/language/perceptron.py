@@ -1,6 +1,7 @@
 """NLTK's averaged perceptron tagger, with its weights, and its features as table rows: the same tags, but faster."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from itertools import chain
 from pathlib import Path
 
@@ -106,6 +107,12 @@ class Perceptron:
             if (place := self._slices.get(feature)) is not None:
                 row[self._columns[place]] += self._weights[place]
         return row
+
+
+@cache
+def tagger() -> Perceptron:
+    """The tagger of this process."""
+    return Perceptron.load()
 
 
 class _Rows:

@@ -1,0 +1,1 @@
+"""English: sentences, parts of speech, names and entities."""
