@@ -29,7 +29,7 @@ def slim(model: Model, vectors: Path | None = None, words: Path | None = None) -
     """
     state, collator = arrays(model.reader), model.collator
     config: Any = model.reader.config
-    bound = kind_of(model.name).row_per_word or collator.anonymity != "none"  # to this very vocabulary
+    bound = kind_of(model.name).row_per_word  # to this very vocabulary
     shared = words if words is not None and words.exists() else None
     if shared is not None and vectors is not None:
         raise ModelError(f"{words}: these words have their vectors already; pack it without a vector file")
@@ -80,14 +80,12 @@ def _shared(model: Model, folder: Path) -> WordTable:
 
 
 def _check_trained_with(words: WordTable, model: Model, table: NDArray[np.float32], source: Path, way_out: str) -> None:
-    """Raise ModelError unless `words` have the model's pretrained vectors, and no vector for its other words."""
+    """Raise ModelError unless `words` have the model's pretrained vectors; they may have vectors of more words."""
     collator = model.collator
     after = Collator(words.vocabulary, collator.alphabet, width=1, seed=0, pretrained=words.pretrained)
-    for row, word in enumerate(collator.vocabulary):
+    for row, word in zip(range(collator.pretrained), collator.vocabulary, strict=False):
         new = after.row(word)
-        if (new is None) != (row >= collator.pretrained) or (
-            new is not None and not np.array_equal(table[row], words.matrix[new])
-        ):
+        if new is None or not np.array_equal(table[row], words.matrix[new]):
             raise ModelError(f"{source}: the vector of {word!r} is not the one this model was trained with; {way_out}")
 
 
