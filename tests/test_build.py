@@ -75,7 +75,7 @@ def test_without_a_compiler(project):
         "trained/models/words/words.safetensors",
         "trained/models/stories.md",
         "data/language/name_words.toml",
-        "building/news_words.tsv",
+        "data/language/news_words.tsv",
         "building/story_words.txt",
         "serve/page/index.html",
         "data/stories/stories.jsonl",

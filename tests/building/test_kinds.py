@@ -2,7 +2,8 @@
 
 import pytest
 
-from gareader.building.kinds import kinds, news_words
+from gareader.building.kinds import kinds
+from gareader.data.language.news_words import news_words
 
 
 def labelled(*tagged):

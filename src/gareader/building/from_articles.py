@@ -18,7 +18,6 @@ from gareader.core.errors import BuildError, ConfigError, CorpusError
 from gareader.core.parallel import help_with, in_order
 from gareader.data.corpora import CORPORA, jsonl, question_files, who_did_what
 from gareader.data.corpora.files import Report, printable_name
-from gareader.data.language.perceptron import tagger
 
 Item = TypeVar("Item")
 
@@ -53,19 +52,13 @@ class NewsBuilder:
     seed: int = 1
     anonymise: bool = True
     fewest: int = 2
-    tagger: bool = False
 
     def __call__(self, batch: Sequence[RawArticle]) -> list[tuple[str, list[news.NewsQuestion]]]:
         """Return the id and the questions of each article."""
-        tag = _tag if self.tagger else None
         return [
-            (raw.id, news.questions(articles.tokenise_article(raw), self.seed, self.anonymise, tag, self.fewest))
+            (raw.id, news.questions(articles.tokenise_article(raw), self.seed, self.anonymise, self.fewest))
             for raw in batch
         ]
-
-
-def _tag(words: Sequence[str]) -> Sequence[str]:
-    return tagger().tag([words])[0]
 
 
 def _listed(problems: list[str], report: Report) -> Report:
@@ -129,7 +122,6 @@ def build_pairs(
     format: str = "wdw",
     shares: Shares,
     seed: int = 1,
-    tagger: bool = False,
     workers: int,
     group: Group = ALONE,
     report: Report,
@@ -144,7 +136,7 @@ def build_pairs(
         return help_with(stream)
     with new_folder(out) as folder:
         everything = pairs.by_date(article for batch in stream for article in batch)
-        questions = list(pairs.questions(everything, Rarity.of(everything), settings, _tag if tagger else None))
+        questions = list(pairs.questions(everything, Rarity.of(everything), settings))
         answered, choices = [each.solved for each in questions], [len(each.example.candidates) for each in questions]
         selected = select_questions(answered, choices, VARIANTS[variant], seed)
         total = Counter(articles=len(everything), questions=len(selected), suppressed=len(questions) - len(selected))
@@ -154,8 +146,7 @@ def build_pairs(
                 example = questions[number].example
                 files.write(shares.split(place / len(selected)), CORPORA[format].written(example), example)
         facts = {
-            "settings": {**asdict(settings), "variant": variant, "seed": seed, "tagger": tagger, "format": format}
-            | asdict(shares),
+            "settings": {**asdict(settings), "variant": variant, "seed": seed, "format": format} | asdict(shares),
             "counts": dict(total),
             "left out": problems,
         }

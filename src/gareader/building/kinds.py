@@ -12,6 +12,7 @@ from itertools import chain
 from pathlib import Path
 
 from gareader.data.examples import Words
+from gareader.data.language.news_words import news_words
 
 Tagged = tuple[str, str]
 """A word and its part of speech."""
@@ -212,11 +213,3 @@ def _known_words() -> frozenset[str]:
     """Words in lower case that are in the news, or rare there but in a quarter of the corpus's training books."""
     text = Path(__file__).with_name("story_words.txt").read_text(encoding="utf-8")
     return frozenset([*news_words(), *text.split()])
-
-
-@cache
-def news_words() -> dict[str, tuple[int, int]]:
-    """The counts of frequent words in the news, in lower case and capitalised."""
-    text = Path(__file__).with_name("news_words.tsv").read_text(encoding="utf-8")
-    rows = (line.split("\t") for line in text.splitlines())
-    return {word: (int(lower), int(capital)) for word, lower, capital in rows}

@@ -1,8 +1,8 @@
 """CNN and Daily Mail by Hermann et al. (2015): the query is a highlight of an article with one entity blanked."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha1
 from random import Random
 from unicodedata import normalize
@@ -10,10 +10,16 @@ from unicodedata import normalize
 from gareader.building.articles import Article
 from gareader.data.examples import PLACEHOLDER, Example, Words
 from gareader.data.language.entities import Entity, find_entities
-from gareader.data.language.names import Mention, Tagger
+from gareader.data.language.names import Mention, is_compound
+from gareader.data.language.sentences import parts
 from gareader.data.text import mark_blank
 
 _MARK = re.compile(r"@entity(\d+)")
+_SIGNS = {
+    **{"``": '"', "''": '"', "`": "'", "-LRB-": "(", "-RRB-": ")"},
+    **{"-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"},
+}
+"""Treebank signs as the released corpus writes them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +33,11 @@ class NewsQuestion:
     """The name behind each candidate, which is a mark; None if the candidates are the names themselves."""
 
 
-def questions(
-    article: Article, seed: int, anonymise: bool = True, tag: Tagger | None = None, fewest: int = 2
-) -> list[NewsQuestion]:
-    """Make a question for each entity in a highlight and in the article, if it has `fewest` candidates or more."""
-    text = _Text(article, find_entities((*article.sentences, *article.highlights), tag, len(article.sentences)))
+def questions(article: Article, seed: int, anonymise: bool = True, fewest: int = 2) -> list[NewsQuestion]:
+    """Make a question for each mention in a highlight of an entity of the article, if there are `fewest` candidates."""
+    if anonymise:
+        article = _as_corpus(article)
+    text = _Text(article, find_entities((*article.sentences, *article.highlights), len(article.sentences)))
     marks = text.marks(seed) if anonymise else None
     body = range(len(article.sentences))
     document = tuple(word for number in body for word in text.rendered(number, marks))
@@ -40,7 +46,7 @@ def questions(
     for number in range(len(body), len(text.sentences)):
         here = {**text.only_in(number, candidates, marks), **candidates}
         order = sorted(here, key=lambda entity: _order(here[entity]))
-        for place, entity in text.first_mentions(number).items():
+        for place, (_, entity) in sorted(text.places[number].items()):
             query = text.rendered(number, marks, blank=place)
             # the highlight may have a blank of its own
             if entity not in candidates or len(here) < max(fewest, 2) or mark_blank(query).count(PLACEHOLDER) != 1:
@@ -56,6 +62,31 @@ def _order(candidate: Words) -> tuple[int, Words]:
     """Sort by the mark's number, or by the name, so that the order is independent of the places in the text."""
     mark = _MARK.fullmatch(candidate[0])
     return int(mark[1]) if mark else 0, candidate
+
+
+def _as_corpus(article: Article) -> Article:
+    """The article with compounds apart, as in the released corpus, so that U.S. is a name in U.S. - led."""
+
+    def apart(words: Words) -> Words:
+        if not any("-" in word or "/" in word for word in words):
+            return words
+        return tuple(
+            part
+            for place, word in enumerate(words)
+            for part in (parts(word) if "/" in word or is_compound(words, place) else (word,))
+        )
+
+    return replace(
+        article, sentences=tuple(map(apart, article.sentences)), highlights=tuple(map(apart, article.highlights))
+    )
+
+
+def _corpus_words(word: str) -> Iterator[str]:
+    """A word that is no name, as the released corpus has it."""
+    if word in _SIGNS:
+        yield _SIGNS[word]
+    else:
+        yield from (normalize("NFC", part.lower()) for part in parts(word))
 
 
 class _Text:
@@ -95,13 +126,6 @@ class _Text:
         named = {entity for _, entity in self.places[number].values()}
         return {entity: (marks[entity],) for entity in sorted(named - others.keys())} if marks else {}
 
-    def first_mentions(self, number: int) -> dict[int, int]:
-        """The first place of each entity in a sentence; only this one is blanked, as in the released corpus."""
-        firsts: dict[int, int] = {}
-        for place, (_, entity) in sorted(self.places[number].items()):
-            firsts.setdefault(entity, place)
-        return {place: entity for entity, place in firsts.items()}
-
     def rendered(self, number: int, marks: Sequence[str] | None, blank: int | None = None) -> Words:
         """The sentence with marks and lower case, as in the released corpus; unchanged without marks."""
         words, places = self.sentences[number], self.places[number]
@@ -109,7 +133,7 @@ class _Text:
         place = 0
         while place < len(words):
             if place not in places:
-                out.append(normalize("NFC", words[place].lower()) if marks else words[place])
+                out.extend(_corpus_words(words[place]) if marks else (words[place],))
                 place += 1
                 continue
             mention, entity = places[place]

@@ -10,7 +10,7 @@ from gareader.building.similar import IndexedArticle, Rarity, neighbours, shared
 from gareader.core.errors import ConfigError
 from gareader.data.examples import PLACEHOLDER, Example, Words
 from gareader.data.language.entities import Entity, compatible
-from gareader.data.language.names import Mention, Tagger
+from gareader.data.language.names import Mention
 from gareader.data.text import mark_blank
 
 _SHORTEST_QUESTION = 8  # words; a shorter sentence is a headline or a dateline
@@ -58,11 +58,9 @@ class PairQuestion:
     """For each of BASELINES, whether it gives the answer."""
 
 
-def questions(
-    articles: Iterable[Article], rarity: Rarity, settings: PairSettings, tag: Tagger | None = None
-) -> Iterator[PairQuestion]:
+def questions(articles: Iterable[Article], rarity: Rarity, settings: PairSettings) -> Iterator[PairQuestion]:
     """Yield every question of articles in order of date; only those of 2·days are in memory at a time."""
-    for asker, passages in neighbours(articles, rarity, settings.days, settings.similarity, tag):
+    for asker, passages in neighbours(articles, rarity, settings.days, settings.similarity):
         lead = _lead(asker)
         if lead is None:
             continue

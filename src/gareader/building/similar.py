@@ -13,7 +13,6 @@ from gareader.core.errors import BuildError
 from gareader.data.examples import Words
 from gareader.data.language.entities import Entity, find_entities
 from gareader.data.language.name_words import STARTERS
-from gareader.data.language.names import Tagger
 
 _TERMS = 40  # the words of an article's vector, those with the largest tf-idf
 _NAME = 2.0  # the factor of a name's weight
@@ -62,7 +61,7 @@ class IndexedArticle:
 
 
 def neighbours(
-    articles: Iterable[Article], rarity: Rarity, days: int, similarity: float, tag: Tagger | None = None
+    articles: Iterable[Article], rarity: Rarity, days: int, similarity: float
 ) -> Iterator[tuple[IndexedArticle, list[IndexedArticle]]]:
     """Yield each article with the most similar ones, best first; articles must be in order of date.
 
@@ -70,7 +69,7 @@ def neighbours(
     """
     window = _Window(days, similarity)
     for article in articles:
-        indexed = _indexed(article, rarity, tag)
+        indexed = _indexed(article, rarity)
         yield from window.complete(before=indexed.day)
         window.add(indexed)
     yield from window.complete(before=None)
@@ -99,10 +98,10 @@ def _terms(article: Article) -> Counter[str]:
     return counts
 
 
-def _indexed(article: Article, rarity: Rarity, tag: Tagger | None) -> IndexedArticle:
+def _indexed(article: Article, rarity: Rarity) -> IndexedArticle:
     if article.date is None:
         raise BuildError(f"article {article.id} has no date; pairs are articles of about the same day: give every date")
-    entities = tuple(find_entities(article.sentences, tag))
+    entities = tuple(find_entities(article.sentences))
     return IndexedArticle(article, article.date, entities, rarity.vector(article), shingles(article.words))
 
 

@@ -30,10 +30,6 @@ AtLeastOne = Parameter(validator=Number(gte=1))
 Processes = Parameter(validator=Number(gte=1), help="Processes; as many as there are cores if not given.")
 OutFolder = Parameter(help="The folder to write: the questions of each split, card.md and card.json.")
 Seed = Annotated[int, Parameter(help="The same seed gives the same corpus, byte for byte.")]
-Tagger = Annotated[
-    bool,
-    Parameter(negative=(), help="Let a part-of-speech tagger help to find names; without it, capitals decide."),
-]
 
 
 @build.command
@@ -143,7 +139,6 @@ def news(
     validation: float = 0.05,
     test: float = 0.05,
     fewest: Annotated[int, Parameter(validator=Number(gte=2))] = 2,
-    tagger: Tagger = False,
     format: Literal["question", "jsonl"] = "question",
     seed: Seed = 1,
     workers: Annotated[int | None, Processes] = None,
@@ -175,7 +170,7 @@ def news(
         counts = build_news(
             [file, *more],
             out,
-            NewsBuilder(seed, anonymise, fewest, tagger),
+            NewsBuilder(seed, anonymise, fewest),
             format=format,
             shares=Shares(validation, test),
             workers=workers or group.workers,
@@ -197,7 +192,6 @@ def pairs(
     most: int = 5,
     validation: float = 0.05,
     test: float = 0.05,
-    tagger: Tagger = False,
     format: Literal["wdw", "jsonl"] = "wdw",
     seed: int = 1,
     workers: Annotated[int | None, Processes] = None,
@@ -241,7 +235,6 @@ def pairs(
             format=format,
             shares=Shares(validation, test),
             seed=seed,
-            tagger=tagger,
             workers=workers or group.workers,
             group=group,
             **_reporting(group, skipped, lambda articles: watch(articles, "reading", unit="articles")),

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gareader.data.examples import Words
 from gareader.data.language.entities import Entity, compatible, find_entities
 from gareader.data.language.names import find_mentions
+from gareader.data.language.perceptron import Perceptron
 from gareader.data.language.sentences import news_sentences
 
 
@@ -107,17 +109,15 @@ def test_a_capital_where_one_is_due_says_nothing_by_itself(text: str, expected: 
 def test_in_a_headline_only_known_names_are_names() -> None:
     text = "Storm Hits Cuba As Thousands Flee Havana\n\nA storm hit Havana on Monday. Thousands flee."
     assert names(text) == ["Cuba", "Havana", "Havana"]
-    assert names("POLICE ARREST FORTY PROTESTERS IN KABUL\n\nIt is so.") == []
+    assert names("POLICE ARREST FORTY PROTESTERS IN KABUL\n\nIt is so.") == ["KABUL"]
 
 
-def test_a_tagger_judges_where_capitals_say_nothing() -> None:
-    text = news_sentences("Smoke rose. Federer rose.")
+def test_a_tagger_judges_where_capitals_say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def tag(self: object, sentences: Sequence[Words]) -> list[list[str]]:
+        return [["NNP" if word == "Zorblax" else "NN" for word in words] for words in sentences]
 
-    def tag(words: Sequence[str]) -> list[str]:
-        return ["NNP" if word in ("Federer", "rose") else "NN" for word in words]
-
-    assert [mention.words for mention in find_mentions(text)] == []
-    assert [mention.words for mention in find_mentions(text, tag)] == [("Federer",)]
+    monkeypatch.setattr(Perceptron, "tag", tag)
+    assert names("Quimbly rose. Zorblax rose.") == ["Zorblax"]
 
 
 def test_last_names_go_to_the_most_recent_full_name() -> None:
@@ -155,7 +155,7 @@ def test_a_last_name_before_its_full_name() -> None:
         ("We saw Hillary Clinton. Then Hillary left.", {"Hillary Clinton": ["Hillary Clinton", "Hillary"]}),
         (
             "It is The New York Times. Yes, the New York Times.",
-            {"The New York Times": ["The New York Times", "New York Times"]},
+            {"New York Times": ["New York Times", "New York Times"]},
         ),
     ],
 )

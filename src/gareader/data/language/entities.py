@@ -3,10 +3,11 @@
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from unicodedata import combining, normalize
 
 from gareader.data.examples import Words
-from gareader.data.language.name_words import COMPASS, GIVEN, NOT_PERSONS, PARTICLES, PEOPLES, PLACES, SUFFIXES
-from gareader.data.language.names import Mention, Tagger, acronym, capitalised, find_mentions, last_name
+from gareader.data.language.name_words import ALIASES, COMPASS, GIVEN, NOT_PERSONS, PARTICLES, PEOPLES, PLACES, SUFFIXES
+from gareader.data.language.names import Mention, acronym, capitalised, find_mentions, last_name
 
 _SAYING = frozenset(
     """said says told tells added adds asked replied wrote tweeted testified argued insisted recalled joked admitted
@@ -45,9 +46,9 @@ class _Cluster:
     mentions: list[Mention] = field(default_factory=list)
 
 
-def find_entities(sentences: Sequence[Words], tag: Tagger | None = None, body: int | None = None) -> list[Entity]:
+def find_entities(sentences: Sequence[Words], body: int | None = None) -> list[Entity]:
     """The entities of a text by first mention; sentences from `body` on are highlights of the text."""
-    mentions = find_mentions(sentences, tag)
+    mentions = find_mentions(sentences)
     names = _Names(mentions, len(sentences) if body is None else body)
     clusters: dict[_Cluster, None] = {}
     for mention in mentions:
@@ -62,10 +63,23 @@ def find_entities(sentences: Sequence[Words], tag: Tagger | None = None, body: i
 
 
 def _key(words: Words) -> Words:
-    """A normal form of a name: equal for LONDON and London, U.S. and US, Egyptian and Egypt."""
+    """A normal form of a name: equal for LONDON and London, U.S. and America, Egyptian and Egypt, J. K. and J.K."""
     land = PEOPLES.get(words[-1])
     words = (*words[:-1], *land) if land else words
-    return tuple(word.replace(".", "").casefold() for word in words)
+    words = ALIASES.get(words, words)
+    joined: list[str] = []
+    for word in words:
+        if len(word) == 2 and word[1] == "." and joined and joined[-1].endswith("."):
+            joined[-1] += word
+        else:
+            joined.append(word)
+    return tuple(_plain(word) for word in joined)
+
+
+def _plain(word: str) -> str:
+    """The word in lower case without accents and periods."""
+    word = word.replace(".", "").casefold()
+    return word if word.isascii() else "".join(c for c in normalize("NFKD", word) if not combining(c))
 
 
 def _surname(words: Words) -> str:
@@ -117,7 +131,7 @@ class _Names:
             if _may_be_person(cluster.full):
                 self.recent[surname] = cluster
             return cluster
-        if key not in self.clusters and words[0] not in PLACES and words[0] not in PEOPLES:
+        if key not in self.clusters and words not in ALIASES and words[0] not in PLACES and words[0] not in PEOPLES:
             if bearers := self.bearers.get(surname):
                 if mention.sentence >= self.body:  # a highlight means the person with the most mentions
                     return max(bearers, key=lambda cluster: len(cluster.mentions))

@@ -1,7 +1,7 @@
 """Names in tokenised English news: runs of capitalised words, unless the capital has another reason."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gareader.data.examples import Words
@@ -21,17 +21,27 @@ from gareader.data.language.name_words import (
     SUFFIXES,
     TITLES,
 )
-
-Tagger = Callable[[Sequence[str]], Sequence[str]]
-"""Returns the Penn Treebank tags of a sentence's words."""
+from gareader.data.language.news_words import lower_share, ordinary
+from gareader.data.language.perceptron import tagger
 
 _AFTER_THESE = frozenset([".", "!", "?", "``", "`", ":", "--", "...", "''", "'", "-LRB-", "-lrb-", "(", ";", '"', "*"])
 """After these words a capital is no sign of a name, as at the beginning of a sentence."""
 
 _QUOTES = frozenset(["``", "`", "''", "'", '"'])
+_ACRONYMS = frozenset(["US", "WHO", "ICE", "AIDS"])
+"""Names in capitals that are common words in lower case."""
 _SPEAKING = frozenset("said says asked asks added that wrote".split())
 
 _NEVER_FIRST = CALENDAR | TITLES | NO_NAMES
+_BOUND = frozenset("anti counter cross ex inter mid multi neo non over pan post pre pro self semi then ultra".split())
+_PARTIES = frozenset(["R", "D", "I"])
+_SECOND = frozenset(
+    """area born bound era free friendly heavy held language like made only owned run speaking style themed turned type
+    wide winning long backing loving""".split()
+)
+"""Ends of compounds that are no names: Mumbai-style."""
+_COMMON = 0.35  # share of lower case in the news, from which on a word is no name at the beginning of a sentence
+_NEVER = 0.1  # below this share it may be a name in a headline
 _OCCUPATIONS = ("er", "or", "ist", "ian", "man", "woman")  # endings of many words for occupations
 _ENDS = frozenset([".", "!", "?"])
 _HEADLINE = 3  # content words at least; fewer may be a name alone
@@ -55,13 +65,13 @@ class Mention:
         return self.start + len(self.words)
 
 
-def find_mentions(sentences: Sequence[Words], tag: Tagger | None = None) -> list[Mention]:
-    """Find every mention of a name in reading order; the tagger decides where capitals are no evidence."""
+def find_mentions(sentences: Sequence[Words]) -> list[Mention]:
+    """Find every mention of a name in reading order; a tagger of parts of speech helps where capitals say nothing."""
     evidence = _Evidence(sentences)
     mentions = [
         mention
-        for number in range(len(sentences))
-        for mention in _in_sentence(sentences[number], number, evidence, tag)
+        for number, tags in enumerate(tagger().tag(sentences))
+        for mention in _in_sentence(sentences[number], number, evidence, tags)
     ]
     lasts = {last_name(mention.words) for mention in mentions if len(mention.words) > 1}
     # King, Bishop or Judge alone is a title, unless it is the last name of someone in the text
@@ -79,13 +89,25 @@ def last_name(words: Words) -> Words:
 
 
 def capitalised(word: str) -> bool:
-    """Whether the word is written as a name: with a capital at first, after al-, d' or post-, or as in iPhone."""
+    """Whether the word is written as a name: with a capital at first, after al- or d', or as in iPhone."""
     if word[:1].isupper():
         return True
     head, _, rest = word.replace("'", "-").partition("-")
     if rest[:1].isupper() and len(head) <= _PREFIX:
-        return head.isalpha()
+        return head.isalpha() and head not in _BOUND
     return word[:1] in ("i", "e") and word[1:2].isupper() and word[2:3].islower()
+
+
+def is_compound(words: Words, place: int) -> bool:
+    """Whether the word with a hyphen is no name, though one is in it: U.S.-led, Israeli-Palestinian, R-Arizona."""
+    first, *rest = words[place].split("-")
+    if not rest or not all((first, *rest)):
+        return False
+    if first.lower() in _BOUND or (first in _PARTIES and words[place - 1] in (",", "(", "-LRB-") and place):
+        return True
+    if rest[-1].islower():  # Ki-moon
+        return not place or not capitalised(words[place - 1]) or rest[-1].endswith("ed") or rest[-1] in _SECOND
+    return all(part in PEOPLES or part in PLACES or acronym(part) for part in (first, *rest))
 
 
 def acronym(word: str) -> bool:
@@ -117,7 +139,7 @@ class _Evidence:
 
     def common(self, word: str) -> bool:
         """Whether the word at the beginning of a sentence is a common word."""
-        return word.lower() in STARTERS or self.lower[word.lower()] > 0 or word.endswith("ly")
+        return word.lower() in STARTERS or self.lower[word.lower()] > 0 or lower_share(word) >= _COMMON
 
 
 def _is_headline(words: Words) -> bool:
@@ -133,9 +155,11 @@ def _at_start(words: Words, place: int) -> bool:
     return place == 0 or words[place - 1] in _AFTER_THESE
 
 
-def _in_sentence(words: Words, number: int, evidence: _Evidence, tag: Tagger | None) -> Iterator[Mention]:
+def _in_sentence(words: Words, number: int, evidence: _Evidence, tags: Sequence[str]) -> Iterator[Mention]:
     """Yield the names of one sentence."""
-    named = _named(words, evidence.headlines[number], evidence, tag)
+    if not any(map(capitalised, words)):
+        return
+    named = _named(words, evidence.headlines[number], evidence, tags)
     place = 0
     while place < len(words):
         if not named[place]:
@@ -147,9 +171,8 @@ def _in_sentence(words: Words, number: int, evidence: _Evidence, tag: Tagger | N
         place = end
 
 
-def _named(words: Words, headline: bool, evidence: _Evidence, tag: Tagger | None) -> list[bool]:
+def _named(words: Words, headline: bool, evidence: _Evidence, tags: Sequence[str]) -> list[bool]:
     """For each word, whether it may be part of a name."""
-    tags = tag(words) if tag and words else ()
     named = [False] * len(words)
     shouted = headline and all(word.isupper() for word in words if word.isalpha())
     for place in reversed(range(len(words))):  # from the end, since a first word depends on the word after it
@@ -159,19 +182,35 @@ def _named(words: Words, headline: bool, evidence: _Evidence, tag: Tagger | None
             continue
         if word in NO_NAMES and not (joins and word == "NEW"):
             continue
-        start = _at_start(words, place)
-        if not (start or headline):
-            named[place] = word.lower() not in STARTERS or acronym(word) or joins or _ends_name(words, place)
-        elif evidence.names(word) or word in PEOPLES or word in PLACES or (joins and word in COMPASS):
-            named[place] = True
-        elif acronym(word):
-            named[place] = not shouted
-        elif not evidence.common(word) and not _is_occupation(words, named, place):
-            if tags:
-                named[place] = tags[place].startswith("NNP")
-            else:  # Barack Obama …, but not Yesterday Obama …, nor Smoke rose …
-                named[place] = joins and not headline
+        if "-" in word and is_compound(words, place):
+            continue
+        if not (headline or _at_start(words, place)):
+            named[place] = _inside(words, place, tags[place], joins)
+        else:
+            plain = word.capitalize() if shouted else word
+            named[place] = (
+                evidence.names(plain)
+                or plain in PEOPLES
+                or plain in PLACES
+                or (joins and plain.title() in COMPASS)
+                or (acronym(word) and not shouted and (word in _ACRONYMS or not ordinary(word)))
+                or (
+                    not evidence.common(plain)
+                    and not _is_occupation(words, named, place)
+                    and (lower_share(word) < _NEVER if headline else tags[place].startswith("NNP"))
+                )
+            )
     return named
+
+
+def _inside(words: Words, place: int, tag: str, joins: bool) -> bool:
+    """Whether a capitalised word inside a sentence may be part of a name."""
+    word = words[place]
+    if word.isupper() and len(word) > 1 and word not in _ACRONYMS and ordinary(word):
+        return False  # READ MORE
+    if word.lower() not in STARTERS or acronym(word):
+        return True
+    return (joins and (tag.startswith("NN") or words[place - 1] in _QUOTES)) or _ends_name(words, place)
 
 
 def _is_occupation(words: Words, named: list[bool], place: int) -> bool:
