@@ -7,7 +7,7 @@ import pytest
 from gareader.data.corpora import read
 from gareader.data.examples import PLACEHOLDER, Example
 from gareader.data.statistics import describe
-from gareader.measuring.baselines import BASELINES, choice, word_distance
+from gareader.measuring.baselines import BASELINES, choice, overlap, word_distance
 
 
 def question(document, query, candidates):
@@ -67,6 +67,29 @@ def test_a_word_costs_no_more_than_the_penalty():
 )
 def test_sliding_window(document, query, candidates, scores):
     assert BASELINES["sliding-window"](question(document, query, candidates)) == pytest.approx(scores)
+
+
+@pytest.mark.parametrize(
+    ("document", "around", "scores"),
+    [
+        # Tom stands beside "sold" and "the", which is there twice; Ann beside the other "the". Zoë is not there.
+        ("Ann kept the dog , the cat Tom sold", 2, [log(1.5), log(1.5) + log(2), -inf]),
+        # One more word on each side changes nothing for Tom: a word counts once.
+        ("Ann kept the dog , the cat Tom sold", 4, [log(1.5), log(1.5) + log(2), -inf]),
+        # The best mention counts, not all of them together; the words of the mention itself do not.
+        ("the Tom x x Tom sold x sold Ann", 1, [log(1.5), log(2), -inf]),
+    ],
+)
+def test_overlap(document, around, scores):
+    example = question(document, f"{PLACEHOLDER} sold the Tom", "Ann|Tom|Zoë")
+    assert overlap(example, around) == pytest.approx(scores)
+
+
+def test_the_overlap_looks_at_ten_words_on_each_side():
+    gap = " ".join(["x"] * 9)
+    for document, found in ((f"sold {gap} Ann {gap} x", 1), (f"sold x {gap} Ann {gap} x", 0), (f"Ann {gap} sold", 1)):
+        example = question(document, f"{PLACEHOLDER} sold", "Ann|Tom")
+        assert BASELINES["overlap"](example)[0] == pytest.approx(log(2) * found)
 
 
 def test_of_equals_the_first_mentioned_is_chosen():

@@ -116,17 +116,22 @@ def kind_of_answer(example: Example) -> str:
 def calibration(predictions: Iterable[Prediction]) -> Calibration:
     """Confidence and accuracy in bins of confidence, over questions whose answer is in the document."""
     answerable = _answerable(predictions)
+    error, bins = reliability((exp(max(p.log_probabilities)), bool(p.correct)) for p in answerable)
+    return Calibration(error, _loss(answerable), bins)
+
+
+def reliability(answers: Iterable[tuple[float, bool]]) -> tuple[float, tuple[Bin, ...]]:
+    """The expected calibration error of answers, each with its confidence and whether it is correct; and the bins."""
     members: list[list[tuple[float, bool]]] = [[] for _ in range(BINS)]
-    for prediction in answerable:
-        confidence = exp(max(prediction.log_probabilities))
-        members[min(int(BINS * confidence), BINS - 1)].append((confidence, bool(prediction.correct)))
+    for confidence, is_correct in answers:
+        members[min(int(BINS * confidence), BINS - 1)].append((confidence, is_correct))
     bins = []
     for pairs in filter(None, members):
         correct = sum(is_correct for _, is_correct in pairs)
         accuracy, interval = correct / len(pairs), wilson_interval(correct, len(pairs))
         bins.append(Bin(len(pairs), fmean(confidence for confidence, _ in pairs), accuracy, interval))
     distance = sum(bin_.examples * abs(bin_.confidence - bin_.accuracy) for bin_ in bins)
-    return Calibration(distance / len(answerable), _loss(answerable), tuple(bins))
+    return distance / sum(bin_.examples for bin_ in bins), tuple(bins)
 
 
 def fitted_temperature(predictions: Iterable[Prediction]) -> float:

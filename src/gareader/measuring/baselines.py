@@ -65,7 +65,7 @@ def sliding_window(example: Example) -> list[float]:
     document. Its score is Σ log(1 + 1/count(w)) over its words w that are in S, with counts in the document. The score
     of the candidate is that of its best window. Richardson's distance term is not subtracted.
     """
-    inverse_counts = {word: log(1 + 1 / count) for word, count in Counter(example.document).items()}
+    inverse_counts = _inverse_counts(example)
     scores: list[float] = []
     for words, mentions in zip(example.candidates, candidate_frequencies(example), strict=True):
         word_set = ({*example.query} | {*words}) - {PLACEHOLDER}  # S
@@ -77,12 +77,35 @@ def sliding_window(example: Example) -> list[float]:
     return scores
 
 
+def overlap(example: Example, around: int = 10) -> list[float]:
+    """The rarity of the query's words beside the candidate's best mention: Σ log(1 + 1/count(w)), each word once.
+
+    Beside a mention are the `around` words before it and those after it. Counts are those in the document.
+    """
+    inverse_counts, query = _inverse_counts(example), {*example.query}
+
+    def shared(start: int, end: int) -> float:
+        beside = {*example.document[max(0, start - around) : start], *example.document[end : end + around]}
+        return round(sum(inverse_counts[word] for word in sorted(beside & query)), 9)
+
+    return [
+        max((shared(i, i + len(words)) for i in phrase_positions(example.document, words)), default=-inf)
+        for words in example.candidates
+    ]
+
+
+def _inverse_counts(example: Example) -> dict[str, float]:
+    """The rarity of each word of the document: log(1 + 1/count)."""
+    return {word: log(1 + 1 / count) for word, count in Counter(example.document).items()}
+
+
 BASELINES: dict[str, Callable[[Example], Sequence[float]]] = {
     "most-frequent": frequency,
     "most-frequent-not-in-query": frequency_not_in_query,
     "word-distance": word_distance,
     "word-distance-5": partial(word_distance, penalty=5),
     "sliding-window": sliding_window,
+    "overlap": overlap,
 }
 """Baselines by name; word-distance-5 is for the Children's Book Test."""
 
