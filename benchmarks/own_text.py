@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from math import exp
 from pathlib import Path
+from statistics import fmean
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -84,6 +85,8 @@ class Row:
     """The questions of one group."""
 
     group: str
+    guess: float
+    """The expected accuracy of a guess among the candidates that are given."""
     given: Share
     """Correct answers with candidates."""
     proposed: Share
@@ -135,18 +138,18 @@ def main(
             print(json.dumps(asdict(result)), flush=True)
             continue
         if number == 0:
-            print(f"{'':<30}{'questions':>9}  {'with candidates':<22}{'without':<22}answer proposed")
+            print(f"{'':<30}{'questions':>9}{'guess':>8}  {'with candidates':<22}{'without':<22}answer proposed")
         for row in result.rows if name in models else result.rows[:1]:
             label = name if row.group == "cloze" else f"  {row.group}"
             shares = f"{shown(row.given):<22}{shown(row.proposed):<22}{row.among.accuracy:6.1%}"
-            print(f"{label:<30}{row.given.questions:>9,}  {shares}", flush=True)
+            print(f"{label:<30}{row.given.questions:>9,}{row.guess:8.1%}  {shares}", flush=True)
         if name in models:
             given, proposed = (
                 "–" if error is None else f"{error:.3f}"
                 for error in (result.calibration_given, result.calibration_proposed)
             )
-            print(f"{'  calibration error':<39}  {given:<22}{proposed}")
-            print(f"{'  errors among cloze':<39}  {result.errors_given:<22,}{result.errors_proposed:,}")
+            print(f"{'  calibration error':<47}  {given:<22}{proposed}")
+            print(f"{'  errors among cloze':<47}  {result.errors_given:<22,}{result.errors_proposed:,}")
 
 
 def read() -> Iterator[Question]:
@@ -199,6 +202,7 @@ def measure(name: str, system: System, questions: Sequence[Question], *, calibra
     def row(group: str, members: Sequence[int]) -> Row:
         return Row(
             group,
+            fmean(1 / len(questions[i].candidates) for i in members) if members else 0.0,
             share([given[i].correct for i in members]),
             share([proposed[i].correct for i in members]),
             share([proposed[i].among for i in members]),

@@ -157,6 +157,7 @@ def test_groups_and_calibration():
         "noun": (1, 0, 1),
         "news": (2, 0, 2),
     }
+    assert {row.guess for row in result.rows} == {0.25}
     assert (result.calibration_given, result.calibration_proposed) == pytest.approx((0.3, 0.7))
     assert (result.errors_given, result.errors_proposed) == (0, 0)
     broken = measure("nobody", singer("nobody", 0.7), questions, calibrated=True)
