@@ -185,3 +185,9 @@ def test_characters_that_no_file_can_hold_are_spaces(tmp_path: Path) -> None:
 )
 def test_sentences(text: str, expected: list[str]) -> None:
     assert [" ".join(words) for words in news_sentences(text)] == expected
+
+
+def test_the_beginning_of_an_article_ends_with_a_sentence():
+    sentences = (("One", "two", "."), ("Three", "."), ("Four", "five", "."))
+    article = articles.Article("a", sentences)
+    assert [len(article.beginning(most).sentences) for most in (1, 3, 4, 5, 7, 8, 99)] == [1, 1, 1, 2, 2, 3, 3]

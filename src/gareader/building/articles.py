@@ -4,8 +4,8 @@ import datetime
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, replace
+from itertools import accumulate, chain, takewhile
 from pathlib import Path
 from typing import Literal
 
@@ -53,6 +53,12 @@ class Article:
     def words(self) -> Words:
         """The words of all sentences."""
         return tuple(word for sentence in self.sentences for word in sentence)
+
+    def beginning(self, most: int) -> "Article":
+        """The article up to the last sentence that ends within `most` words; at least its first sentence."""
+        ends = accumulate(map(len, self.sentences))
+        kept = sum(1 for _ in takewhile(lambda end: end <= most, ends))
+        return replace(self, sentences=self.sentences[: max(kept, 1)])
 
 
 def tokenise_article(raw: RawArticle) -> Article:

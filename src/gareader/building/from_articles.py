@@ -52,13 +52,17 @@ class NewsBuilder:
     seed: int = 1
     anonymise: bool = True
     fewest: int = 2
+    longest: int | None = None
+    """The most words of an article that count: its beginning, up to the end of a sentence."""
 
     def __call__(self, batch: Sequence[RawArticle]) -> list[tuple[str, list[news.NewsQuestion]]]:
         """Return the id and the questions of each article."""
-        return [
-            (raw.id, news.questions(articles.tokenise_article(raw), self.seed, self.anonymise, self.fewest))
-            for raw in batch
-        ]
+        return [(raw.id, self.questions(articles.tokenise_article(raw))) for raw in batch]
+
+    def questions(self, article: articles.Article) -> list[news.NewsQuestion]:
+        """The questions of one article."""
+        article = article if self.longest is None else article.beginning(self.longest)
+        return news.questions(article, self.seed, self.anonymise, self.fewest)
 
 
 def _listed(problems: list[str], report: Report) -> Report:

@@ -139,6 +139,7 @@ def news(
     validation: float = 0.05,
     test: float = 0.05,
     fewest: Annotated[int, Parameter(validator=Number(gte=2))] = 2,
+    longest: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
     format: Literal["question", "jsonl"] = "question",
     seed: Seed = 1,
     workers: Annotated[int | None, Processes] = None,
@@ -162,6 +163,8 @@ def news(
         Share of the articles to hold out for the test, likewise.
     fewest
         Candidates of a question at least.
+    longest
+        Words of an article at most: the rest is cut off after a sentence, with its names. Short articles train faster.
     format
         How to write the questions: a .question file each, as the corpora have them, or JSON lines.
     """
@@ -170,7 +173,7 @@ def news(
         counts = build_news(
             [file, *more],
             out,
-            NewsBuilder(seed, anonymise, fewest),
+            NewsBuilder(seed, anonymise, fewest, longest),
             format=format,
             shares=Shares(validation, test),
             workers=workers or group.workers,
