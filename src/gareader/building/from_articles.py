@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -13,6 +13,7 @@ from gareader.building.articles import RawArticle
 from gareader.building.baselines import RELAXED, STRICT, select_questions, solver
 from gareader.building.folder import SplitFiles, new_folder, write_card
 from gareader.building.similar import Rarity
+from gareader.building.story_index import StoryIndex
 from gareader.core.distributed import ALONE, Group
 from gareader.core.errors import BuildError, ConfigError, CorpusError
 from gareader.core.parallel import help_with, in_order
@@ -21,7 +22,7 @@ from gareader.data.corpora.files import Report, printable_name
 
 Item = TypeVar("Item")
 
-_AT_ONCE = 32
+AT_ONCE = 32
 """The number of articles that a worker takes at a time."""
 
 VARIANTS = {"strict": STRICT, "relaxed": RELAXED}
@@ -54,13 +55,20 @@ class NewsBuilder:
     fewest: int = 2
     longest: int | None = None
     """The most words of an article that count: its beginning, up to the end of a sentence."""
+    excluded: StoryIndex | None = None
+    """Questions whose stories are left out."""
 
-    def __call__(self, batch: Sequence[RawArticle]) -> list[tuple[str, list[news.NewsQuestion]]]:
-        """Return the id and the questions of each article."""
-        return [(raw.id, self.questions(articles.tokenise_article(raw))) for raw in batch]
+    def __call__(self, batch: Sequence[RawArticle]) -> list[tuple[str, list[news.NewsQuestion] | None]]:
+        """Return the id and the questions of each article; None if it is left out."""
+        return [(raw.id, None if self.leaves_out(raw) else self.questions(raw)) for raw in batch]
 
-    def questions(self, article: articles.Article) -> list[news.NewsQuestion]:
+    def leaves_out(self, raw: RawArticle) -> bool:
+        """Whether the article is the story of an excluded question."""
+        return self.excluded is not None and bool(self.excluded.matches(raw.text))
+
+    def questions(self, raw: RawArticle) -> list[news.NewsQuestion]:
         """The questions of one article."""
+        article = articles.tokenise_article(raw)
         article = article if self.longest is None else article.beginning(self.longest)
         return news.questions(article, self.seed, self.anonymise, self.fewest)
 
@@ -92,13 +100,16 @@ def build_news(
     problems: list[str] = []
     total: Counter[str] = Counter()
     raw = watch(articles.read_raw(paths, "news", _listed(problems, report)))
-    stream = in_order(builder, _batches(raw, _AT_ONCE), workers, group)
+    stream = in_order(builder, batches(raw, AT_ONCE), workers, group)
     if not group.first:
         return help_with(stream)
     with new_folder(out) as folder:
         with SplitFiles(folder, "" if format == "question" else ".jsonl") as files:
             for results in stream:
                 for article, questions in results:
+                    if questions is None:
+                        total.update(excluded=1)
+                        continue
                     split = shares.split(Random(f"{builder.seed} part {article}").random())  # noqa: S311
                     total.update(articles=1, questions=len(questions), without=not questions)
                     for question in questions:
@@ -109,7 +120,7 @@ def build_news(
                             files.write(split, jsonl.written(question.example), question.example)
         _check_questions(total)
         facts = {
-            "settings": {**asdict(builder), "format": format, **asdict(shares)},
+            "settings": {**asdict(replace(builder, excluded=None)), "format": format, **asdict(shares)},
             "counts": dict(total),
             "left out": problems,
         }
@@ -134,7 +145,7 @@ def build_pairs(
     """Write the corpus; the newest questions are validation and test. All articles are in memory, about 20 kB each."""
     solver()
     problems: list[str] = []
-    raw = _batches(watch(articles.read_raw(paths, "pairs", _listed(problems, report))), _AT_ONCE)
+    raw = batches(watch(articles.read_raw(paths, "pairs", _listed(problems, report))), AT_ONCE)
     stream = in_order(_tokenised, raw, workers, group)
     if not group.first:
         return help_with(stream)
@@ -162,7 +173,8 @@ def _tokenised(batch: Sequence[RawArticle]) -> list[articles.Article]:
     return [articles.tokenise_article(raw) for raw in batch]
 
 
-def _batches(items: Iterator[Item], size: int) -> Iterator[list[Item]]:
+def batches(items: Iterator[Item], size: int) -> Iterator[list[Item]]:
+    """Yield lists of `size` items."""
     while batch := list(islice(items, size)):
         yield batch
 

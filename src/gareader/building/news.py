@@ -15,10 +15,7 @@ from gareader.data.language.sentences import parts
 from gareader.data.text import mark_blank
 
 _MARK = re.compile(r"@entity(\d+)")
-_SIGNS = {
-    **{"``": '"', "''": '"', "`": "'", "-LRB-": "(", "-RRB-": ")"},
-    **{"-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"},
-}
+_SIGNS = dict(zip("`` '' ` -LRB- -RRB- -LSB- -RSB- -LCB- -RCB-".split(), '" " \' ( ) [ ] { }'.split(), strict=True))
 """Treebank signs as the released corpus writes them."""
 
 

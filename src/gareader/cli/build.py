@@ -16,10 +16,12 @@ from gareader.building.books import BookBuilder
 from gareader.building.books import build as build_books
 from gareader.building.fidelity import Row, measure_fidelity
 from gareader.building.from_articles import NewsBuilder, Shares, build_news, build_pairs
+from gareader.building.news_fidelity import measure_news, official_questions
 from gareader.building.overlap import Excluded
 from gareader.building.pairs import PairSettings
 from gareader.building.passages import PassageConfig
 from gareader.building.shelf import texts
+from gareader.building.story_index import StoryIndex
 from gareader.cli.app import Json, Skipped, T, percent, watch
 from gareader.core.distributed import ALONE, Group, joined
 from gareader.core.errors import BuildError
@@ -119,8 +121,7 @@ def books(
             paths, check, builder, workers=everyone, report=skipped, watch=_watched("comparing")
         )
         if as_json:
-            statistics = [{**asdict(row), "ratio": row.ratio, "differs": row.differs} for row in measured.statistics]
-            print(json.dumps({"check": str(check), **asdict(measured), "statistics": statistics}))
+            print(json.dumps({"check": str(check), **asdict(measured), "statistics": _records(measured.statistics)}))
         else:
             print(
                 f"{percent(measured.found)} of {measured.questions:,} official questions are among the "
@@ -134,12 +135,14 @@ def books(
 def news(
     file: Path,
     *more: Path,
-    out: Annotated[Path, OutFolder],
+    out: Annotated[Path | None, OutFolder] = None,
     anonymise: bool = True,
     validation: float = 0.05,
     test: float = 0.05,
     fewest: Annotated[int, Parameter(validator=Number(gte=2))] = 2,
     longest: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
+    exclude: Annotated[list[Path], Parameter(negative=(), consume_multiple=True)] = [],  # noqa: B006
+    check: Path | None = None,
     format: Literal["question", "jsonl"] = "question",
     seed: Seed = 1,
     workers: Annotated[int | None, Processes] = None,
@@ -165,23 +168,59 @@ def news(
         Candidates of a question at least.
     longest
         Words of an article at most: the rest is cut off after a sentence, with its names. Short articles train faster.
+    exclude
+        Folders or archives of .question files; the stories of these questions are left out, as for a fair test.
+    check
+        A folder or archive of official .question files: find their stories among the articles, say which share of
+        the questions is made, and show the statistics of both side by side.
     format
         How to write the questions: a .question file each, as the corpora have them, or JSON lines.
     """
+    if out is None and check is None:
+        raise BuildError("say where to write the corpus with --out FOLDER, or what to compare with, with --check FILE")
+    documents = [example.document for path in exclude for example in official_questions(path)]
+    builder = NewsBuilder(seed, anonymise, fewest, longest, StoryIndex.of(documents) if documents else None)
+    paths = [file, *more]
     skipped = Skipped()
-    with joined() as group:
-        counts = build_news(
-            [file, *more],
-            out,
-            NewsBuilder(seed, anonymise, fewest, longest),
-            format=format,
-            shares=Shares(validation, test),
-            workers=workers or group.workers,
-            group=group,
-            **_reporting(group, skipped, lambda articles: watch(articles, "building", unit="articles")),
+    if out is not None:
+        with joined() as group:
+            counts = build_news(
+                paths,
+                out,
+                builder,
+                format=format,
+                shares=Shares(validation, test),
+                workers=workers or group.workers,
+                group=group,
+                **_reporting(group, skipped, lambda articles: watch(articles, "building", unit="articles")),
+            )
+            if not group.first:
+                return
+        _print_counts(out, counts, skipped.count, as_json)
+    if check is not None:
+        measured = measure_news(
+            paths,
+            check,
+            builder,
+            workers=workers or ALONE.workers,
+            report=skipped,
+            watch=lambda articles: watch(articles, "searching", unit="articles"),
         )
-        if group.first:
-            _print_counts(out, counts, skipped.count, as_json)
+        if as_json:
+            print(json.dumps({"check": str(check), **asdict(measured), "statistics": _records(measured.statistics)}))
+        else:
+            print(
+                f"{percent(measured.found)} of {measured.questions:,} official questions are among the "
+                f"{measured.built:,} built from their {measured.stories:,} stories, {measured.built / measured.stories:.2f} a "
+                f"story; the stories of {percent(measured.matched)} are given"
+            )
+            print(
+                f"{percent(measured.mentions_found)} of the official mentions are found, "
+                f"{percent(measured.mentions_official)} of those found are official; "
+                f"{percent(measured.split)} of the official entities are split, "
+                f"{percent(measured.joined)} of the built ones join several"
+            )
+            _print_statistics(measured.statistics)
 
 
 @build.command
@@ -258,6 +297,11 @@ def _print_counts(out: Path, counts: Mapping[str, int], skipped: int, as_json: b
         print(json.dumps({"out": str(out), **counts, "skipped": skipped}))
     else:
         print(f"{out}: {counts['questions']:,} questions from {counts['articles']:,} articles; see {out / 'card.md'}")
+
+
+def _records(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """The rows of the table for JSON."""
+    return [{**asdict(row), "ratio": row.ratio, "differs": row.differs} for row in rows]
 
 
 def _print_statistics(rows: Sequence[Row]) -> None:

@@ -15,8 +15,10 @@ from gareader.data.language.name_words import (
     NOT_PERSONS,
     OFFICES,
     PARTICLES,
+    PARTIES,
     PEOPLES,
     PLACES,
+    POSSESSED,
     STARTERS,
     SUFFIXES,
     TITLES,
@@ -28,6 +30,7 @@ _AFTER_THESE = frozenset([".", "!", "?", "``", "`", ":", "--", "...", "''", "'",
 """After these words a capital is no sign of a name, as at the beginning of a sentence."""
 
 _QUOTES = frozenset(["``", "`", "''", "'", '"'])
+_OPENING = frozenset(["``", "`", '"'])
 _ACRONYMS = frozenset(["US", "WHO", "ICE", "AIDS"])
 """Names in capitals that are common words in lower case."""
 _SPEAKING = frozenset("said says asked asks added that wrote".split())
@@ -40,6 +43,26 @@ _SECOND = frozenset(
     wide winning long backing loving""".split()
 )
 """Ends of compounds that are no names: Mumbai-style."""
+_STATE = frozenset(["Parliament", "Cabinet", "Government", "Consulate"])
+"""After a people, these are names of their own."""
+_JOINTS = frozenset(["of", "for", "on"])
+_INSTITUTIONS = HEADS | {
+    "Administration",
+    "Authority",
+    "Protection",
+    "Enforcement",
+    "Stores",
+    "Act",
+    "Service",
+    "Services",
+}
+_BEFORE = frozenset("al bin de del der el la le van von".split())
+"""Small words at the beginning of names."""
+_AMBIGUOUS = frozenset(
+    "Sheikh King Prince Bishop Dean Judge Marshal Major Pope Earl Duke Baron Count Imam Mullah".split()
+)
+"""Titles that are names too: Khalid Sheikh Mohammed."""
+_CLOSED = frozenset(["DT", "IN", "CC", "PRP", "PRP$", "WP", "WRB", "WDT", "EX", "MD", "TO"])
 _COMMON = 0.35  # share of lower case in the news, from which on a word is no name at the beginning of a sentence
 _NEVER = 0.1  # below this share it may be a name in a headline
 _OCCUPATIONS = ("er", "or", "ist", "ian", "man", "woman")  # endings of many words for occupations
@@ -74,11 +97,11 @@ def find_mentions(sentences: Sequence[Words]) -> list[Mention]:
         for mention in _in_sentence(sentences[number], number, evidence, tags)
     ]
     lasts = {last_name(mention.words) for mention in mentions if len(mention.words) > 1}
-    # King, Bishop or Judge alone is a title, unless it is the last name of someone in the text
+    # King, Bishop or Judge alone is a name if it is the last name of someone in the text
     return [
         mention
         for mention in mentions
-        if len(mention.words) > 1 or mention.words[0] not in TITLES or mention.words in lasts
+        if len(mention.words) > 1 or mention.words in lasts or evidence.stands_alone(mention)
     ]
 
 
@@ -107,6 +130,8 @@ def is_compound(words: Words, place: int) -> bool:
         return True
     if rest[-1].islower():  # Ki-moon
         return not place or not capitalised(words[place - 1]) or rest[-1].endswith("ed") or rest[-1] in _SECOND
+    if rest[-1] in ("American", "Americans"):
+        return False
     return all(part in PEOPLES or part in PLACES or acronym(part) for part in (first, *rest))
 
 
@@ -123,6 +148,8 @@ class _Evidence:
         self.headlines = [_is_headline(words) for words in sentences]
         self.inside: Counter[str] = Counter()
         """Capitalised words where no rule of spelling asks for a capital."""
+        self.pairs: set[tuple[str, str]] = set()
+        """Pairs of such words."""
         self.lower: Counter[str] = Counter()
         """Words in lower case."""
         for words, headline in zip(sentences, self.headlines, strict=True):
@@ -131,11 +158,31 @@ class _Evidence:
                     self.lower[word] += 1
                 elif not headline and not _at_start(words, place) and capitalised(word):
                     self.inside[word] += 1
+                    if place + 1 < len(words) and words[place + 1][:1].isupper():
+                        self.pairs.add((word, words[place + 1]))
 
     def names(self, word: str) -> bool:
         """Whether the word is more often a name than a common word in this text."""
         inside = self.inside[word] + self.inside[word[:1].lower() + word[1:]]  # Al-Assad is al-Assad
         return inside > self.lower[word.lower()]
+
+    def stands_alone(self, mention: Mention) -> bool:
+        """Whether a name of one word is one: not a title, an initial, or a noun such as the Flotilla."""
+        (word,) = mention.words
+        if word in TITLES or len(word.rstrip(".")) == 1:
+            return False
+        noun = self.lower[word.lower()] >= self.inside[word] > 0 and not acronym(word) and word not in GIVEN
+        return mention.titled or not noun or lower_share(word) < _COMMON
+
+    def pair(self, words: Words, place: int) -> bool:
+        """Whether this word and the next, which is part of a name, are one: Real Madrid, Associated Press."""
+        word, following = words[place : place + 2]
+        if (word, following) in self.pairs:
+            return True
+        if word.lower() in STARTERS or following in TITLES or following in BEFORE_TITLES or word in BEFORE_TITLES:
+            return False
+        # a capital of a common word inside a sentence belongs to the name before it
+        return lower_share(following) >= _COMMON and not self.lower[word.lower()]
 
     def common(self, word: str) -> bool:
         """Whether the word at the beginning of a sentence is a common word."""
@@ -166,7 +213,8 @@ def _in_sentence(words: Words, number: int, evidence: _Evidence, tags: Sequence[
             place += 1
             continue
         end = _run_end(words, named, place)
-        place -= place > 0 and words[place - 1] == "al"  # al Qaeda
+        while place > 0 and words[place - 1] in _BEFORE and not named[place - 1]:
+            place -= 1  # al Qaeda, van der Sar
         yield from _without_titles(words, place, end, number)
         place = end
 
@@ -192,12 +240,12 @@ def _named(words: Words, headline: bool, evidence: _Evidence, tags: Sequence[str
                 evidence.names(plain)
                 or plain in PEOPLES
                 or plain in PLACES
-                or (joins and plain.title() in COMPASS)
+                or (joins and (plain.title() in COMPASS or plain.lower() in _BEFORE or evidence.pair(words, place)))
                 or (acronym(word) and not shouted and (word in _ACRONYMS or not ordinary(word)))
                 or (
                     not evidence.common(plain)
                     and not _is_occupation(words, named, place)
-                    and (lower_share(word) < _NEVER if headline else tags[place].startswith("NNP"))
+                    and (lower_share(word) < _NEVER if headline or joins else tags[place].startswith("NNP"))
                 )
             )
     return named
@@ -210,7 +258,11 @@ def _inside(words: Words, place: int, tag: str, joins: bool) -> bool:
         return False  # READ MORE
     if word.lower() not in STARTERS or acronym(word):
         return True
-    return (joins and (tag.startswith("NN") or words[place - 1] in _QUOTES)) or _ends_name(words, place)
+    if joins and (words[place - 1] in _OPENING or tag.startswith("NN")):
+        return True
+    if place > 1 and words[place - 1] in _JOINTS and words[place - 2] in HEADS:  # National Organization for Women
+        return tag.startswith("NN")
+    return tag not in _CLOSED and _ends_name(words, place)
 
 
 def _is_occupation(words: Words, named: list[bool], place: int) -> bool:
@@ -238,19 +290,29 @@ def _run_end(words: Words, named: list[bool], start: int) -> int:
         if named[end]:
             end += 1
             continue
-        step = _joint(words, end)
+        step = _joint(words, named, start, end)
         if not step or end + step >= last or not named[end + step]:
             break
         end += step + 1
     return end
 
 
-def _joint(words: Words, place: int) -> int:
+def _joint(words: Words, named: list[bool], start: int, place: int) -> int:
     """The number of words here that join two parts of a name (`of the`, `van der`); 0 if there are none."""
-    if words[place] in ("of", "for", "on") and words[place - 1] in HEADS:
-        return 2 if words[place + 1 : place + 2] == ("the",) else 1
-    if words[place] in PARTICLES:
-        return 2 if place + 1 < len(words) and words[place + 1] in PARTICLES else 1
+    word, following = words[place], words[place + 1 : place + 2]
+    if word in _JOINTS and words[place - 1] in HEADS:
+        return 2 if following == ("the",) else 1
+    if word in PARTICLES:
+        return 2 if following and following[0] in PARTICLES else 1
+    if word == "'s":  # St. Peter's Basilica
+        return int(following != () and following[0] in POSSESSED)
+    if word == "and" and words[place - 1] not in NOT_PERSONS and lower_share(words[place - 1]) > _COMMON:
+        end = next((end for end in range(place + 1, len(named)) if not named[end]), len(named))
+        last = words[end - 1]
+        # Freedom and Justice Party, Centers for Disease Control and Prevention, but not General Motors and Toyota
+        return int(
+            last in _INSTITUTIONS or (not _JOINTS.isdisjoint(words[start:place]) and lower_share(last) > _COMMON)
+        )
     return 0
 
 
@@ -261,21 +323,65 @@ def _without_titles(words: Words, start: int, end: int, number: int) -> Iterator
         rest = [word for word in words[place + 1 : end] if word not in SUFFIXES]
         if words[place] not in TITLES or not rest or rest[0].islower() or not NOT_PERSONS.isdisjoint(rest):
             continue
-        before = place
-        while before > cut and (words[before - 1] in BEFORE_TITLES or words[before - 1] in TITLES):
-            before -= 1
-        yield from _people_apart(words[cut:before], cut, number, titled)
+        if words[place] in _AMBIGUOUS and place > cut and not _is_land(words[place - 1]):
+            continue
+        before = _before_title(words, cut, place)
+        yield from _apart(words, cut, before, number, titled)
         cut, titled = place + 1, True
-    if not titled and all(word in TITLES or word in BEFORE_TITLES for word in words[cut:end]) and end - cut > 1:
-        return  # Prime Minister without a name
+    if not titled:
+        if all(word in TITLES or word in BEFORE_TITLES for word in words[cut:end]) and end - cut > 1:
+            return  # Prime Minister without a name
+        if words[end - 1] in TITLES and (
+            _is_land(words[cut]) or (end < len(words) and words[end] in ("of", "for", "to"))
+        ):
+            end = _before_title(words, cut, end - 1)  # U.S. Secretary of State
     titled = titled or (cut > 0 and words[cut - 1] in TITLES)
-    yield from _people_apart(words[cut:end], cut, number, titled)
+    yield from _apart(words, cut, end, number, titled)
 
 
-def _people_apart(name: Words, start: int, number: int, titled: bool) -> Iterator[Mention]:
-    """Yield the name; separate a people before a person's name: Briton Andy Murray."""
-    if len(name) > 2 and name[0] in PEOPLES and NOT_PERSONS.isdisjoint(name):
-        yield Mention(number, start, name[:1])
-        name, start = name[1:], start + 1
-    if name:
-        yield Mention(number, start, name, titled)
+def _before_title(words: Words, start: int, place: int) -> int:
+    """The place of the first word of the title that ends here."""
+    while place > start and (words[place - 1] in BEFORE_TITLES or words[place - 1] in TITLES):
+        place -= 1
+    return place
+
+
+def _apart(words: Words, start: int, end: int, number: int, titled: bool) -> Iterator[Mention]:
+    """Yield the names of a run without titles."""
+    while cut := _cut(words, start, end):
+        stop, following = cut
+        if stop > start:
+            yield Mention(number, start, words[start:stop], titled)
+        start, titled = following, following > stop
+    if end > start:
+        yield Mention(number, start, words[start:end], titled)
+
+
+def _cut(words: Words, start: int, end: int) -> tuple[int, int] | None:
+    """The end of the first of several names in a run, and the beginning of the next; None if the run is one name."""
+    for place in range(start, end - 1):
+        word, rest = words[place], words[place + 1 : end]
+        if word in PARTIES and NOT_PERSONS.isdisjoint(rest):  # Georgia Republican Saxby Chambliss
+            return (place, place) if place > start else (place + 1, place + 1)
+        if place == start and word in PEOPLES and (rest[0] in _STATE or (len(rest) > 1 and _may_be_person(rest))):
+            return place + 1, place + 1  # Briton Andy Murray
+        if len(rest) > 1 and rest[0] in GIVEN and _may_be_person(rest):
+            if _is_land(word) or word in NOT_PERSONS:  # Libya Christopher Stevens
+                return place + 1, place + 1
+            if word not in GIVEN and word not in COMPASS and ordinary(word):  # Investor Warren Buffett
+                return place, place + 1
+    if end - start > 1 and words[end - 1] in PARTIES and words[end - 2] not in PARTICLES:  # California Democrat
+        return end - 1, end - 1
+    return None
+
+
+def _is_land(word: str) -> bool:
+    """Whether the word is a place, a people or an acronym, so that a person's name after it is another name."""
+    return word in PLACES or word in PEOPLES or acronym(word)
+
+
+def _may_be_person(words: Words) -> bool:
+    """Whether these may be the names of a person: not Red Cross."""
+    if not NOT_PERSONS.isdisjoint(words) or any(word in PLACES or word in PEOPLES for word in words):
+        return False
+    return words[0] in GIVEN or not any(ordinary(word) and lower_share(word) > _COMMON for word in words)
