@@ -22,7 +22,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked wit
 
 STORY = "Ann has the lamp. Ben has the drum. Cora has the kite. Dan has the rope."
 QUERY = "XXXXX has the drum."
-KEYS = {"id", "best", "ranking", "absent", "in_part"}
+KEYS = {"id", "query", "best", "ranking", "absent", "in_part"}
 
 
 @pytest.fixture(scope="module")
@@ -161,7 +161,7 @@ BAD = {
         "it was so",
         QUERY,
         None,
-        "the document has no two names or frequent words to choose from; give the candidates, "
+        "the document has no two names or nouns to choose from; give the candidates, "
         "for example: --candidates 'Tom|Mary Ann'",
     ),
     "none in document": (STORY, QUERY, "Xerxes|Zoë", "no candidate occurs in the document, so there is nothing to"),

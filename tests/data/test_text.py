@@ -1,16 +1,15 @@
 """Text to words: what tokenised text, raw text and queries come out as."""
 
-from itertools import islice, permutations
 from unicodedata import normalize
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gareader.core.errors import QuestionError
+from gareader.core.errors import ExampleError, QuestionError
 from gareader.core.files import opened
 from gareader.data.examples import PLACEHOLDER
-from gareader.data.text import mark_blank, propose_candidates, query_words, question, tokenise, words
+from gareader.data.text import mark_blank, query_words, question, tokenise, words
 
 
 @pytest.mark.parametrize(
@@ -131,71 +130,71 @@ def test_the_blank_among_tokens() -> None:
     assert mark_blank(["XXXXX", "____", "@placeholder", "XXXXX's", "__"]) == (*[PLACEHOLDER] * 3, "XXXXX's", "__")
 
 
-def proposed(document: str, query: str = "XXXXX was there .", most: int = 10) -> list[str]:
-    """The candidates as text, from raw text."""
-    return [" ".join(words) for words in propose_candidates(tokenise(document), query_words(query), most)]
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("[MASK] has the lamp.", "@placeholder has the lamp ."),
+        ("It was <mask>.", "It was @placeholder ."),
+        ("He lived in ... with his dog.", "He lived in @placeholder with his dog ."),
+        ("He lived in…", "He lived in @placeholder"),
+        ("___ lived in a wood...", "@placeholder lived in a wood ..."),
+        ("So ... he lived ...", "So ... he lived ..."),
+        ("He lived in .... ", "He lived in ..."),
+    ],
+)
+def test_other_blanks(query: str, expected: str) -> None:
+    assert " ".join(query_words(query)) == expected
+    if "." * 4 not in query:
+        assert mark_blank(
+            tokenise(query.replace("[MASK]", "XXXXX").replace("<mask>", "XXXXX").replace("___", "XXXXX"))
+        ) == words(expected)
 
 
 @pytest.mark.parametrize(
-    ("document", "expected"),
+    ("query", "expected", "best"),
     [
-        # names come before other words, the most frequent first, however often the others are written
-        ("The dog saw Tom and Ann. The dog bit Tom; the dog and the cat fled.", ["Tom", "Ann", "dog"]),
-        # a name of several words is one candidate, and a part of it counts for it
-        ("We saw Tom and Mary Ann. Tom saw Mary, and Mary left.", ["Mary Ann", "Tom"]),
-        ("We met Captain Finch and Tom. Tom bowed to Captain Finch, and Finch sat down.", ["Captain Finch", "Tom"]),
-        ("He knew Peter Pan and Peter Rabbit. It was Peter.", ["Peter Pan", "Peter Rabbit", "Peter"]),
-        ("He saw Mr. Gray, and Mr. Gray's dog saw Tom.", ["Mr. Gray", "Tom"]),
-        ("They went from New York to Little Rock. New York was cold.", ["New York", "Little Rock"]),
-        # names that begin the sentence
-        ("Mary Ann gave Tom the key. Tom opened the door.", ["Tom", "Mary Ann"]),
-        ("Paris was warm. Rome was warmer.", ["Paris", "Rome"]),
-        # other words that do
-        ("Snow fell on Ann. The snow was deep, and Ben was cold.", ["Ann", "Ben"]),
-        ("Suddenly Ann woke. He saw Ann and Ben.", ["Ann", "Ben"]),
-        ("The end was near. He knew. They knew Ann. When Ann sang, I saw Ben.", ["Ann", "Ben"]),
-        ('"Well," said Ann. "Why not?" said Ben. (It was late.)', ["Ann", "Ben"]),
-        # marks of anonymised names, each a name of its own, wherever it stands
-        ("@entity1 met @entity2 @entity3. @entity1 left.", ["@entity1", "@entity2", "@entity3"]),
-        # no names: words written more than once
-        ("the dog saw the cat and the hen. the cat saw the dog.", ["dog", "cat"]),
+        ("Who has the lamp?", "@placeholder has the lamp .", ("Ann", "Ben")),
+        ("Ben has the ___?", "Ben has the @placeholder ?", ("lamp", "drum")),
+        ("[MASK] has the lamp.", "@placeholder has the lamp .", ("Ann", "Ben")),
     ],
 )
-def test_candidates_are_proposed(document: str, expected: list[str]) -> None:
-    assert proposed(document) == expected
+def test_questions_and_sentences_with_a_blank_are_asked_alike(query: str, expected: str, best: tuple[str, ...]) -> None:
+    asked = question("Ann has the lamp. Ben has the drum.", query)
+    assert asked.query == words(expected)
+    assert asked.candidates == tuple((name,) for name in best)
+    given = question("Ann has the lamp. Ben has the drum.", query, ["Ann", "the drum"])
+    assert (given.query, given.candidates) == (asked.query, (("Ann",), ("the", "drum")))
 
 
-@pytest.mark.parametrize("document", ["", "It was so.", "the dog saw the cat", "I saw it, and I said so."])
-def test_nothing_to_propose(document: str) -> None:
-    assert proposed(document) == []
+def test_the_tagger_is_not_loaded_where_candidates_are_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never() -> None:
+        raise AssertionError("this was needless work")
+
+    monkeypatch.setattr("gareader.data.language.candidates.tagger", never)
+    monkeypatch.setattr("gareader.data.language.questions.tagger", never)
+    assert question("Ann has the lamp.", "___ has the lamp.", ["Ann", "Ben"]).candidates == (("Ann",), ("Ben",))
 
 
-def test_words_of_the_query_are_not_proposed_but_names_are() -> None:
-    document = "Ann gave the dog a bone. Ben took the bone, and the dog bit Ben."
-    assert proposed(document, "XXXXX ate the Bone .") == ["Ben", "Ann", "dog"]
-    assert proposed(document, "Ann and XXXXX left .") == ["Ben", "Ann", "dog", "bone"]
+@pytest.mark.parametrize(
+    ("query", "problem"),
+    [
+        ("Ann has the lamp.", "the query has no placeholder; mark one blank, and only one, with XXXXX"),
+        ("___ has ___.", "the query has 2 placeholders"),
+        ("So ... he has ...", "the query has no placeholder"),
+        (
+            "Why has Ann the lamp?",
+            "ask who, whose, what, which, where, when or how many, or write a sentence with a blank",
+        ),
+    ],
+)
+def test_queries_that_cannot_be_asked(query: str, problem: str) -> None:
+    with pytest.raises(ExampleError, match=problem):
+        question("Ann has the lamp. Ben has the drum.", query)
 
 
-def test_only_so_many_are_proposed() -> None:
-    document = "He saw Ann, Ben and Cora. He saw Ben and Cora. He saw Cora."
-    assert proposed(document, most=2) == ["Cora", "Ben"]
-
-
-class Counted(str):
-    """A word that counts how often words are hashed."""
-
-    hashed = 0
-
-    def __hash__(self) -> int:
-        Counted.hashed += 1
-        return super().__hash__()
-
-
-def test_names_of_the_same_words_are_not_compared_word_by_word() -> None:
-    names = islice(permutations(map(Counted, "Ada Bo Cy Dot Eli Fay Gus Hal".split())), 1000)
-    document = tuple(word for name in names for word in ("saw", *name))
-    assert len(propose_candidates(document, ("XXXXX",))) == 10
-    assert Counted.hashed < 100 * len(document)
+def test_a_document_without_candidates() -> None:
+    with pytest.raises(QuestionError, match="no two names or nouns to choose from; give the candidates"):
+        question("It was so.", "It was ___.")
 
 
 def test_a_text_is_no_list_of_candidates():

@@ -189,7 +189,7 @@ def test_what_is_too_large_is_told_before_it_costs_much(monkeypatch):
         raise AssertionError("this was needless work")
 
     limits = Limits(document_words=20, candidates=3)
-    monkeypatch.setattr("gareader.data.text.propose_candidates", never)
+    monkeypatch.setattr("gareader.data.text.find_candidates", never)
     assert post({**ASKED, "document": "Ann! " * 11, "candidates": None}, limits=limits).status_code == 413
     monkeypatch.setattr("gareader.serve.service.tokenise", never)
     assert post({**ASKED, "document": "Ann " * 21}, limits=limits).status_code == 413

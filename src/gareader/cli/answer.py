@@ -17,8 +17,8 @@ from gareader.core.errors import CorpusError, ForeignLineError, GareaderError, Q
 from gareader.core.files import DAMAGE, STDIN, damaged, opened
 from gareader.data import corpora
 from gareader.data.corpora import files, jsonl
-from gareader.data.examples import Example, Prediction
-from gareader.data.text import question
+from gareader.data.examples import PLACEHOLDER, Example, Prediction
+from gareader.data.text import query_words, question
 from gareader.trained.models import DEFAULT
 from gareader.trained.predictor import Answering, load
 
@@ -51,7 +51,8 @@ def answer(
     document
         The text file that holds the answer; - for standard input.
     query
-        A sentence with one blank, written XXXXX, ___ or @placeholder.
+        A sentence with one blank (XXXXX, ___, @placeholder, [MASK], <mask> or ...), or a question such as
+        "Who has the lamp?", which is rewritten as such a sentence.
     candidates
         Possible answers, of one or more words, separated by |; proposed from the document if not given.
     batch
@@ -77,6 +78,8 @@ def answer(
     if as_json:
         print(json.dumps(record(prediction, top), ensure_ascii=False))
     else:
+        if PLACEHOLDER not in query_words(str(query)):
+            print(f"{example.shown_query}\n")
         print_ranking(prediction, top)
 
 

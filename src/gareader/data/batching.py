@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gareader.data.anonymity import anonymised, mark
 from gareader.data.arrays import Batch, Types
-from gareader.data.examples import PLACEHOLDER, Example
+from gareader.data.examples import PLACEHOLDER, Example, counted_words
 from gareader.data.vectors import random_vector
 from gareader.data.vocabulary import Alphabet, Vocabulary
 
@@ -151,14 +151,15 @@ def pad_nested(rows: Sequence[Sequence[Sequence[int]]]) -> tuple[NDArray[np.int6
 
 
 def occurrences(examples: Sequence[Example]) -> NDArray[np.bool_]:
-    """(B, C, D): true where a word of the document is a word of the candidate, compared by spelling."""
+    """(B, C, D): true where a word of the document is one of the candidate's words that count, compared by spelling."""
     width = max(len(example.document) for example in examples)
     occurrence = np.zeros((len(examples), max(len(example.candidates) for example in examples), width), dtype=bool)
     for rows, example in zip(occurrence, examples, strict=True):
-        numbers = {word: number for number, word in enumerate({word for each in example.candidates for word in each})}
+        counted = [counted_words(candidate) for candidate in example.candidates]
+        numbers = {word: number for number, word in enumerate({word for each in counted for word in each})}
         document = np.array([numbers.get(word, -1) for word in example.document])
-        for row, candidate in zip(rows, example.candidates, strict=False):
-            for word in candidate:
+        for row, words in zip(rows, counted, strict=False):
+            for word in words:
                 row[: len(document)] |= document == numbers[word]
     return occurrence
 

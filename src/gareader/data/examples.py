@@ -17,6 +17,12 @@ Words = tuple[str, ...]
 PLACEHOLDER = "@placeholder"
 """The blank of the query, however the file or the user wrote it."""
 
+FUNCTION_WORDS = frozenset(
+    """a an the of and or nor but for to in on at by from with as into upon over under per 's ' , - & de del della der
+    den des das dos du da di la le les los las el y und van von zu bin ibn al""".split()
+)
+"""Words of a candidate such as Bank of England that do not count by themselves."""
+
 
 @dataclass(frozen=True, slots=True)
 class Example:
@@ -37,7 +43,7 @@ class Example:
         if (blanks := self.query.count(PLACEHOLDER)) != 1:
             raise ExampleError(
                 f"the query has {blanks or 'no'} placeholder{'s' * (blanks > 1)}; mark one blank, and only one, "
-                "with XXXXX, ___ or @placeholder"
+                "with XXXXX, ___ or @placeholder, or ask a question that ends with ?"
             )
         if len(self.candidates) < 2:
             raise ExampleError(f"{len(self.candidates) or 'no'} candidate answer; give at least two")
@@ -45,6 +51,16 @@ class Example:
             raise ExampleError("a candidate answer is empty; remove it or give its words")
         if self.answer is not None and not 0 <= self.answer < len(self.candidates):
             raise ExampleError(f"answer {self.answer} is not an index into {len(self.candidates)} candidates")
+
+    @property
+    def shown_query(self) -> str:
+        """The query as text, with ___ for the blank."""
+        return " ".join("___" if word == PLACEHOLDER else word for word in self.query)
+
+
+def counted_words(candidate: Words) -> Words:
+    """The words of a candidate whose attention counts for it: all but function words, unless it has no others."""
+    return tuple(word for word in candidate if word not in FUNCTION_WORDS) or candidate
 
 
 @dataclass(frozen=True)
@@ -101,7 +117,7 @@ class Prediction:
     def in_part(self) -> list[int]:
         """The indices of the candidates with only some words in the document; their probability is of these words."""
         document = set(self.example.document)
-        words = [set(candidate) for candidate in self.example.candidates]
+        words = [set(counted_words(candidate)) for candidate in self.example.candidates]
         return [i for i in self.order if words[i] & document and words[i] - document]
 
     @property
@@ -124,6 +140,7 @@ class Prediction:
         """The prediction as JSON, for files, the command line and HTTP."""
         return {
             "id": self.example.id,
+            "query": self.example.shown_query,
             "best": self.best if self.answerable else None,
             "ranking": [{"answer": name, "probability": share} for name, share in self.ranking[:top]],
             "absent": [" ".join(self.example.candidates[i]) for i in self.absent],

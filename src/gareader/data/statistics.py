@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gareader.data.examples import PLACEHOLDER, Example, Words
+from gareader.data.examples import PLACEHOLDER, Example, Words, counted_words
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Tally:
         self.counts["after"] += _has(example.query[blank + 1 :], answer)
         self.counts["wrong in query"] += sum(_has(example.query, example.candidates[i]) for i in wrong)
         self.counts["wrong above"] += sum(frequency[i] > frequency[example.answer] for i in wrong)
-        self.counts["in document"] += not set(example.document).isdisjoint(example.candidates[example.answer])
+        self.counts["in document"] += not set(example.document).isdisjoint(counted_words(answer))
         self.counts["frequent"] += most_frequent(example, frequency) == example.answer
         self.counts["exclusive"] += most_frequent(example, frequency, allowed or None) == example.answer
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gareader.core.errors import GareaderError
-from gareader.data.examples import PLACEHOLDER, Attention, Example, Prediction
+from gareader.data.examples import PLACEHOLDER, Attention, Example, Prediction, counted_words
 from gareader.plots.figures import COLOURS, empty_figure
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Mention:
 def mentions(example: Example) -> list[Mention]:
     """The mentions of the candidates in the document, in order; a word of two candidates is a mention of both."""
     spans = []
-    for number, words in enumerate(example.candidates):
+    for number, words in enumerate(map(counted_words, example.candidates)):
         first = None
         for place, word in enumerate((*example.document, None)):
             if word in words and first is None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from gareader.core.errors import did_you_mean
-from gareader.data.examples import Attention, Prediction
+from gareader.data.examples import Attention, Prediction, counted_words
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Question(BaseModel):
 
     id: Annotated[str, Field(description="A name for the question, which its answer has too.")] = "question"
     document: Annotated[str, Field(min_length=1, description="The text that holds the answer.")]
-    query: Annotated[str, Field(min_length=1, description="A sentence with one blank: XXXXX, ___ or @placeholder.")]
+    query: Annotated[str, Field(min_length=1, description="A sentence with one blank, such as ___, or a question.")]
     candidates: Annotated[
         list[Annotated[str, Field(min_length=1)]] | None,
         Field(description="Possible answers of one or more words; proposed from the document if not given."),
@@ -73,6 +73,9 @@ class Answer(BaseModel):
     """The candidates, the most probable first."""
 
     id: Annotated[str, Field(description="The question's.")]
+    query: Annotated[
+        str, Field(description="The query as a sentence with the blank ___, to which a question is rewritten.")
+    ]
     best: str
     ranking: list[Candidate]
     absent: Annotated[list[str], Field(description="Candidates that are not in the document.")]
@@ -121,7 +124,7 @@ def answer_of(prediction: Prediction, reader: str, *, attention: bool) -> Answer
 
 def _weights(prediction: Prediction, attention: Attention) -> AttentionWeights:
     example = prediction.example
-    candidates = [set(example.candidates[number]) for number in prediction.order]
+    candidates = [set(counted_words(example.candidates[number])) for number in prediction.order]
     return AttentionWeights(
         document=list(example.document),
         query=list(attention.query),

@@ -21,7 +21,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gareader.core.errors import GareaderError, QuestionError
 from gareader.data.examples import Example, Prediction
-from gareader.data.text import propose_candidates, query_words, question_of, tokenise
+from gareader.data.language.candidates import find_candidates
+from gareader.data.language.questions import as_cloze
+from gareader.data.text import query_words, question_of, tokenise
 from gareader.serve.batcher import Batcher, OverloadedError
 from gareader.serve.messages import NOT_MARKED, SENTENCES, Answer, Limits, Problem, Question, answer_of, sentence
 from gareader.trained.predictor import Answering
@@ -105,9 +107,9 @@ def create_app(
 
     @app.post("/candidates", responses=PROBLEMS, dependencies=allowed)
     async def candidates(document: Annotated[str, Body(min_length=1)], query: Annotated[str, Body()] = "") -> list[str]:
-        """Possible answers, proposed from the document: its names first."""
+        """Possible answers, proposed from the document, of the kinds that the query asks for."""
         words = await run_in_threadpool(_words, document, query, limits)
-        return [" ".join(each) for each in await run_in_threadpool(propose_candidates, *words)]
+        return await run_in_threadpool(_proposals, *words)
 
     @app.get("/readers", dependencies=allowed, responses={401: PROBLEMS[401]})
     async def list_readers() -> list[dict[str, Any]]:
@@ -186,6 +188,15 @@ def _example(question: Question, number: int, limits: Limits, attention: list[in
             problem = f"attention of {sum(attention):,} numbers; {limits.attention:,} are the most"
             raise HTTPException(413, f"{_place(number)}{problem}; give less at a time, or ask without attention")
     return example
+
+
+def _proposals(document: tuple[str, ...], query: tuple[str, ...]) -> list[str]:
+    """Candidates from the document for this query, which may be empty."""
+    try:
+        cloze = as_cloze(query)
+    except GareaderError as error:
+        raise HTTPException(400, str(error)) from None
+    return [" ".join(words) for words in find_candidates(document, cloze.query, cloze.kinds)]
 
 
 def _words(document: str, query: str, limits: Limits, number: int = 0) -> tuple[tuple[str, ...], tuple[str, ...]]:

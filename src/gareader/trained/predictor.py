@@ -34,7 +34,8 @@ class Answering(ABC):
     def answer(self, document: str, query: str, candidates: Iterable[str] | None = None) -> Prediction:
         """The answer to one question in raw text, with the attention that led to it.
 
-        The blank of the query is XXXXX, ___ or @placeholder. Without candidates, the document's names are proposed.
+        The query has a blank such as XXXXX or ___, or is a question: Who has the lamp? Without candidates, they are
+        proposed from the document.
         """
         return self.answer_example(question(document, query, candidates))
 

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
-from gareader.core.errors import CorpusError, ForeignLineError, did_you_mean
+from gareader.core.errors import CorpusError, ExampleError, ForeignLineError, did_you_mean
 from gareader.data.corpora.files import WHOLE, Report, Span, checked_example, good, lines, stem, utf8
 from gareader.data.examples import Example, Words
-from gareader.data.text import mark_blank, propose_candidates, query_words, tokenise
+from gareader.data.language.candidates import find_candidates
+from gareader.data.language.questions import as_cloze
+from gareader.data.text import mark_blank, query_words, tokenise
 
 SHAPE = 'lines {"id": ..., "document": ..., "query": ..., "candidates": [...], "answer": ...}'
 
@@ -84,8 +86,12 @@ class _Question(JsonLine):
         self.check_keys(needed, ("candidates", "answer"), ("id", "document", "query", "candidates", "answer"))
         answer = self.object.get("answer")
         document = self.words("document", self.object["document"], tokenise)
-        query = mark_blank(self.words("query", self.object["query"], query_words))
-        candidates = list(map(list, propose_candidates(document, query))) if proposed else self.object["candidates"]
+        try:
+            cloze = as_cloze(mark_blank(self.words("query", self.object["query"], query_words)))
+        except ExampleError as error:
+            raise self.bad(str(error)) from None
+        proposals = find_candidates(document, cloze.query, cloze.kinds) if proposed else ()
+        candidates = list(map(list, proposals)) if proposed else self.object["candidates"]
         if not isinstance(candidates, list):
             raise self.bad(f"the key 'candidates' holds {json_kind(candidates)}; give a list of texts or of word lists")
         return checked_example(
@@ -93,7 +99,7 @@ class _Question(JsonLine):
             self.number,
             self.id(default_id),
             document,
-            query,
+            cloze.query,
             tuple(self.words("candidates", candidate, tokenise) for candidate in candidates),
             None if answer is None else self.words("answer", answer, tokenise),
         )

@@ -10,11 +10,12 @@ from typing import Any, overload
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gareader.core.errors import ExampleError, StoreError
 from gareader.data.addresses import MAGIC, files
-from gareader.data.examples import Example, Words
+from gareader.data.examples import FUNCTION_WORDS, Example, Words
 from gareader.data.store import layout
 
 RELEASED_AFTER = 1 << 12
@@ -50,7 +51,7 @@ class PreparedCorpus(Sequence[Example]):
         """For each example, whether its answer is known and in the document; read all documents once."""
         answerable = [np.zeros(0, bool)]
         for shard in self._shards:
-            answerable += [batch.answerable() for batch in shard.batches]
+            answerable += [batch.answerable(shard.function_words) for batch in shard.batches]
             shard.release()
         return np.concatenate(answerable)
 
@@ -110,6 +111,12 @@ class _Shard:
         except (pa.ArrowException, OSError, ValueError) as error:
             raise _damaged(path, error) from error
 
+    @property
+    def function_words(self) -> NDArray[np.bool_]:
+        """For each distinct word, whether it is a function word."""
+        known = pc.is_in(self.words, value_set=pa.array(sorted(FUNCTION_WORDS), self.words.type))
+        return np.asarray(known.to_numpy(zero_copy_only=False))
+
     def release(self) -> None:
         """Release the mapped pages of this process; the system's cache of the file may keep them."""
         if hasattr(mmap, "MADV_DONTNEED"):
@@ -148,17 +155,20 @@ class _Batch:
         except (IndexError, UnicodeDecodeError, ExampleError) as error:
             raise _damaged(self.path, error) from error
 
-    def answerable(self) -> NDArray[np.bool_]:
-        """For each row, whether a word of its answer is in its document."""
+    def answerable(self, function: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """For each row, whether a word of its answer that counts is in its document; `function` marks the others."""
         answers = self.answers.fill_null(-1).to_numpy()
         answerable = np.zeros(len(answers), bool)
         try:
             right = self.choices[:-1] + np.maximum(answers, 0)
             firsts, ends = self.candidate_offsets[right], self.candidate_offsets[right + 1]
             lengths = np.diff(self.document_offsets)
+            others = np.concatenate([[0], np.cumsum(~function[self.candidates])])
+            has_others = others[ends] > others[firsts]
             for place in range(int((ends - firsts).max(initial=0))):
                 has_word = (answers >= 0) & (firsts + place < ends)
                 words = self.candidates[np.where(has_word, firsts + place, 0)]
+                has_word &= ~(function[words] & has_others)
                 hits = self.documents == np.repeat(words, lengths)
                 answerable |= has_word & np.logical_or.reduceat(hits, self.document_offsets[:-1])
         except (IndexError, ValueError) as error:

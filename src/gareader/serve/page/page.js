@@ -3,7 +3,7 @@
 
 const $ = (id) => document.getElementById(id);
 const PLACEHOLDER = "@placeholder";
-const BLANK = /(?<!\w)(?:XXXXX|_{3,}|@placeholder)(?!\w)/;
+const BLANK = /(?<!\w)(?:XXXXX|_{3,}|@placeholder)(?!\w)|\[MASK\]|<mask>|\.{3}|…/;
 
 const state = { candidates: [], answer: null, hop: null, held: null, turn: 0, samples: [], token: "" };
 
@@ -206,7 +206,7 @@ async function ask() {
   const turn = newTurn();
   const document_ = $("text").value, query = $("query").value;
   if (!document_.trim()) return complain("Write or paste a story first.");
-  if (!BLANK.test(query)) return complain("The question needs a blank: write ___ where the answer belongs.");
+  if (!BLANK.test(query) && !query.includes("?")) return complain("The question needs a blank: write ___ where the answer belongs.");
   document.querySelector("main").classList.add("waiting");
   try {
     const body = { document: document_, query, attention: true };

@@ -1,0 +1,380 @@
+"""Candidates for the blank of a query: names, nouns, dates, numbers, verbs or adjectives of the document."""
+
+import re
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from itertools import groupby
+from pathlib import Path
+
+from gareader.data.examples import FUNCTION_WORDS, PLACEHOLDER, Words
+from gareader.data.language.entities import Entity, find_entities
+from gareader.data.language.name_words import CALENDAR, NOT_PERSONS, PEOPLES, PLACES, TITLES
+from gareader.data.language.perceptron import tagger
+
+LIMIT = 100
+"""The most candidates that are proposed."""
+
+_LISTS = {
+    name: frozenset(words.split())
+    for name, words in tomllib.loads(Path(__file__).with_name("candidate_words.toml").read_text("utf-8")).items()
+}
+_SPEAKING, _PERSONS, _PERSON_ENDINGS = _LISTS["speaking"], _LISTS["persons"], tuple(_LISTS["person_endings"])
+_NO_CANDIDATES = _LISTS["no_candidates"]
+PAST = dict(pair.split(":") for pair in _LISTS["past"])
+"""The past form of each irregular verb."""
+_PASTS = frozenset(PAST.values())
+_PLURALS = (
+    ("men", "man"),
+    ("children", "child"),
+    ("mice", "mouse"),
+    ("geese", "goose"),
+    ("ves", "f"),
+    ("ves", "fe"),
+    ("ies", "y"),
+    ("es", ""),
+    ("s", ""),
+)
+
+_UNSEEN = "qqq"
+"""In place of the blank: the tagger has no weights for this word, so that its tag depends on the context alone."""
+_ENDS = frozenset([".", "!", "?"])
+_CLOSING = frozenset(["''", "'", "-RRB-"])
+_MONTHS = frozenset(word for word in CALENDAR if not word.removesuffix("s").endswith("day"))
+_ADJECTIVES = frozenset(["JJ", "JJR", "JJS"])
+_VERB_FORMS = (frozenset(["VBD", "VBN"]), frozenset(["VB", "VBP"]), frozenset(["VBZ"]), frozenset(["VBG"]))
+
+_LETTERS = {
+    **dict.fromkeys(["DT", "PDT", "PRP$"], "D"),
+    **dict.fromkeys(["JJ", "JJR", "CD"], "A"),
+    **dict.fromkeys(["VBN", "VBG"], "P"),
+    **dict.fromkeys(["NN", "NNS", "NNP", "NNPS"], "N"),
+    **dict.fromkeys(["WP", "WP$"], "W"),
+    "JJS": "S",
+    "POS": "O",
+    **dict.fromkeys(["VBD", "VBZ", "VBP", "MD"], "V"),
+    **dict.fromkeys(["IN", "TO"], "I"),
+    **dict.fromkeys(["PRP", "EX"], "H"),
+    "VB": "B",
+    "RB": "R",
+    ",": ",",
+}
+"""A letter for each tag, so that phrases of a sentence are matches in a text; x is any other tag, E a name."""
+_PHRASE = re.compile("(?:(?<=[DA])P|[AS])*N+|(?<=D)A*S")
+"""Nouns with their modifiers, or a superlative alone: the old woman, a widowed queen, the youngest."""
+_BEFORE_VERB = re.compile("[HVNWI]R*$")
+"""Before a verb: a subject, an auxiliary, or to."""
+_OF_PERSON = re.compile(",?W|O")
+"""After a noun for a person: who, or the sign of a possessor."""
+
+
+class Kind(Enum):
+    """A kind of candidates."""
+
+    PERSON = "names that may be of persons, and nouns for persons and other beings"
+    NAME = "names"
+    PLACE = "names that are not of persons, and nouns after a preposition of place"
+    NOUN = "nouns, and names after the"
+    BARE = "nouns without determiner"
+    DATE = "dates, and nouns of time"
+    NUMBER = "numbers"
+    VERB = "verbs in the form that fits"
+    ADJECTIVE = "adjectives"
+
+
+def find_candidates(document: Words, query: Words, kinds: Sequence[Kind] = ()) -> list[Words]:
+    """At most LIMIT candidates for the blank; without kinds, of those that the words around it ask for.
+
+    Kinds are given for the blank of a question, which does not ask for what it says itself: such candidates are left
+    out. Names and nouns are added where there are fewer than two candidates.
+    """
+    blank = _Blank.of(query)
+    said = {word.lower() for word in query} if kinds else set()
+    kinds = kinds or blank.kinds()
+    text = _Text(tuple(_sentences(document)), blank.tag)
+    found: dict[Words, None] = {}
+    for kind in (*kinds, Kind.NAME, Kind.NOUN):
+        if kind in kinds or len(found) < 2:
+            fitted = (blank.fitted(words) for words in text.of(kind))
+            found |= dict.fromkeys(words for words in fitted if words and not said.issuperset(map(str.lower, words)))
+    return list(found)[:LIMIT]
+
+
+def is_person(noun: str) -> bool:
+    """Whether the noun means persons or other beings that act."""
+    last = noun.lower().rpartition("-")[2]
+    singular = [last, *(last.removesuffix(end) + one for end, one in _PLURALS if last.endswith(end))]
+    return any(word in _PERSONS or word.endswith(_PERSON_ENDINGS) for word in singular)
+
+
+def is_time(noun: str) -> bool:
+    """Whether the noun means a time."""
+    return noun.lower() in _LISTS["times"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Blank:
+    """The blank of a query with its surroundings."""
+
+    before: str = ""
+    """The word before it, in lower case."""
+    after: str = ""
+    tag: str = "NN"
+    """The tag that any word would have here, by its context alone."""
+    left: str = ""
+    """The letters of the words before it, by `_LETTERS`."""
+    right: str = ""
+    in_name: bool = False
+    """Whether the word before it is capitalised, as in Johnny ___."""
+
+    @classmethod
+    def of(cls, query: Words) -> "_Blank":
+        """Return the blank of a query; without one, a blank without surroundings."""
+        if PLACEHOLDER not in query:
+            return cls()
+        place = query.index(PLACEHOLDER)
+        tags = tagger().tag([[*query[:place], _UNSEEN, *query[place + 1 :]]])[0]
+        letters = "".join(_LETTERS.get(tag, "x") for tag in tags)
+        before = query[place - 1] if place else ""
+        after = "".join(query[place + 1 : place + 2])
+        named = before[:1].isupper() and tags[place - 1].startswith("NNP")
+        return cls(before.lower(), after.lower(), tags[place], letters[:place], letters[place + 1 :], named)
+
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of candidates that fit here, by the first rule that holds."""
+        determined = self.left.rstrip("ASPR").endswith(("D", "O"))
+        if self.before in ("$", "#") or self.tag == "CD" or (self.after in _LISTS["units"] and not determined):
+            return (Kind.NUMBER,)
+        if determined:
+            return (Kind.ADJECTIVE, Kind.NOUN) if self.tag in _ADJECTIVES else (Kind.NOUN,)
+        if self.before in _SPEAKING or self.after in _SPEAKING:
+            return (Kind.PERSON,)
+        if self.tag.startswith("VB") and _BEFORE_VERB.search(self.left) and not self.right.startswith(("V", "O")):
+            doubtful = self.before == "to" or (self.in_name and not self.right.startswith(("D", "H", "I")))
+            return (Kind.NAME, Kind.VERB) if doubtful else (Kind.VERB,)
+        if self.tag in _ADJECTIVES and self.left.endswith(("V", "VR")):
+            return (Kind.ADJECTIVE,)
+        if self.left.endswith(("A", "S")):
+            return (Kind.NAME, Kind.NOUN)
+        return (Kind.NAME, Kind.DATE, Kind.BARE) if self.left.endswith("I") else (Kind.NAME,)
+
+    def fitted(self, words: Words) -> Words:
+        """The candidate without its first or last word if that stands beside the blank; () if more of it does."""
+        rest = words[words[0].lower() == self.before :]
+        rest = rest[: len(rest) - (rest[-1:] != () and rest[-1].lower() == self.after)]
+        beside = {self.before, self.after} - FUNCTION_WORDS
+        return rest if beside.isdisjoint(word.lower() for word in rest) else ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Phrase:
+    """A noun with its modifiers, without determiner, at its place."""
+
+    sentence: int
+    start: int
+    words: Words
+
+    @property
+    def head(self) -> str:
+        """The noun in lower case."""
+        return self.words[-1].lower()
+
+
+class _Text:
+    """The candidates of a document, by kind."""
+
+    def __init__(self, sentences: Sequence[Words], blank_tag: str) -> None:
+        self.sentences = sentences
+        self.blank_tag = blank_tag
+        self.tags = tagger().tag(sentences)
+        tags = iter(self.tags)
+        self.entities = find_entities(sentences, lambda _: next(tags))
+
+    def of(self, kind: Kind) -> list[Words]:
+        """The candidates of one kind."""
+        match kind:
+            case Kind.PERSON:
+                persons = {phrase.head for phrase in self.phrases if is_person(phrase.head) or self.acts(phrase)}
+                return [*self.names(filter(_may_be_person, self.entities)), *self.nouns(persons)]
+            case Kind.NAME:
+                return self.names(self.entities)
+            case Kind.PLACE:
+                places = {phrase.head for phrase in self.phrases if self.placed(phrase)}
+                return [*self.names(each for each in self.entities if not each.person), *self.nouns(places)]
+            case Kind.NOUN:
+                return [
+                    *self.nouns({phrase.head for phrase in self.phrases}),
+                    *self.names(filter(self.determined, self.entities)),
+                ]
+            case Kind.BARE:
+                return self.nouns(
+                    {
+                        each.head
+                        for each in self.phrases
+                        if not self.letters[each.sentence][: each.start].endswith(("D", "O"))
+                    }
+                )
+            case Kind.DATE:
+                return [
+                    *_by_count(self.dates()),
+                    *self.nouns({each.head for each in self.phrases if is_time(each.head)}),
+                ]
+            case Kind.NUMBER:
+                return _by_count(self.numbers())
+            case Kind.VERB:
+                return _by_count(
+                    self.tagged(next((each for each in _VERB_FORMS if self.blank_tag in each), _VERB_FORMS[0]))
+                )
+            case Kind.ADJECTIVE:
+                return _by_count((*self.tagged(_ADJECTIVES), *self.states()))
+
+    def names(self, entities: Iterable[Entity]) -> list[Words]:
+        """The most complete names of the entities, and marks such as @entity5, the most frequent first."""
+        counts = Counter({entity.name: len(entity.mentions) for entity in entities})
+        counts.update((word,) for words in self.sentences for word in words if word[0] == "@" and len(word) > 1)
+        return [name for name, _ in counts.most_common()]
+
+    def nouns(self, heads: set[str]) -> list[Words]:
+        """The nouns with their fixed modifiers, the most frequent noun first."""
+        forms: defaultdict[str, Counter[Words]] = defaultdict(Counter)
+        for phrase in self.phrases:
+            if phrase.head in heads:
+                forms[phrase.head][phrase.words] += 1
+        return [words for counts in sorted(forms.values(), key=Counter.total, reverse=True) for words in _fixed(counts)]
+
+    def acts(self, phrase: _Phrase) -> bool:
+        """Whether the phrase is a speaker, a possessor, or followed by who."""
+        words, end = self.sentences[phrase.sentence], phrase.start + len(phrase.words)
+        if _OF_PERSON.match(self.letters[phrase.sentence], end) or self.word_before(phrase) in _SPEAKING:
+            return True
+        return "".join(words[end : end + 1]) in _SPEAKING
+
+    def placed(self, phrase: _Phrase) -> bool:
+        """Whether a preposition of place stands before the phrase, or before its possessor."""
+        letters = self.letters[phrase.sentence]
+        if letters[phrase.start + len(phrase.words) :].startswith("O"):
+            return False
+        return letters[: phrase.start].endswith("O") or self.word_before(phrase) in _LISTS["before_places"]
+
+    def word_before(self, phrase: _Phrase) -> str:
+        """The word before the phrase and its determiner, in lower case."""
+        start = phrase.start - self.letters[phrase.sentence][: phrase.start].endswith("D")
+        return self.sentences[phrase.sentence][start - 1].lower() if start else ""
+
+    def determined(self, entity: Entity) -> bool:
+        """Whether the name stands after `the`."""
+        return any(each.start and self.sentences[each.sentence][each.start - 1] == "the" for each in entity.mentions)
+
+    def dates(self) -> Iterator[Words]:
+        """Days of the week, months with their days, and years."""
+        for words, tags in zip(self.sentences, self.tags, strict=True):
+            for place, (word, tag) in enumerate(zip(words, tags, strict=True)):
+                following = "".join(words[place + 1 : place + 2])
+                if word in CALENDAR and tag.startswith("NNP"):
+                    day = word in _MONTHS and following.isdigit() and len(following) < 3
+                    yield words[place : place + 1 + day]
+                elif word.isdigit() and len(word) == 4 and "1000" <= word < "2100":
+                    yield (word,)
+
+    def numbers(self) -> Iterator[Words]:
+        """Runs of words tagged as numbers: 3.5 million."""
+        for words, tags in zip(self.sentences, self.tags, strict=True):
+            for is_number, run in groupby(zip(words, tags, strict=True), key=lambda pair: pair[1] == "CD"):
+                if is_number:
+                    yield tuple(word for word, _ in run)
+
+    def tagged(self, wanted: frozenset[str]) -> Iterator[Words]:
+        """The words in lower case with one of these tags."""
+        for words, tags in zip(self.sentences, self.tags, strict=True):
+            for word, tag in zip(words, tags, strict=True):
+                if (
+                    tag in wanted
+                    and word.islower()
+                    and word not in _NO_CANDIDATES
+                    and word not in _LISTS["auxiliaries"]
+                ):
+                    yield (word,)
+
+    def states(self) -> Iterator[Words]:
+        """Participles directly after a verb, which are used like adjectives: was tired."""
+        for words, letters in zip(self.sentences, self.letters, strict=True):
+            for match in re.finditer("(?<=V)P|(?<=VR)P", letters):
+                yield (words[match.start()],)
+
+    @cached_property
+    def phrases(self) -> list[_Phrase]:
+        """Nouns with the adjectives and nouns before them, in reading order; names are none."""
+        return [
+            _Phrase(number, match.start(), self.sentences[number][match.start() : match.end()])
+            for number, letters in enumerate(self.letters)
+            for match in _PHRASE.finditer(letters)
+        ]
+
+    @cached_property
+    def letters(self) -> list[str]:
+        """Each sentence with one letter for each of its words."""
+        rows = [
+            [_letter(word, tag) for word, tag in zip(words, tags, strict=True)]
+            for words, tags in zip(self.sentences, self.tags, strict=True)
+        ]
+        for mention in (mention for entity in self.entities for mention in entity.mentions):
+            titled = mention.start > 0 and self.sentences[mention.sentence][mention.start - 1] in TITLES
+            start = mention.start - titled
+            rows[mention.sentence][start : mention.end] = "E" * (mention.end - start)
+        for row, words in zip(rows, self.sentences, strict=True):
+            for place in range(1, len(row)):  # the tagger takes verbs for nouns: the man slept, an old man living there
+                if row[place - 1] == row[place] == "N" and _verbal(words[place]) and is_person(words[place - 1]):
+                    row[place] = "V"
+        return ["".join(row) for row in rows]
+
+
+def _verbal(word: str) -> bool:
+    """Whether the word may be a past form or a participle."""
+    return word.endswith(("ing", "ed")) or word in _PASTS
+
+
+def _letter(word: str, tag: str) -> str:
+    letter = _LETTERS.get(tag, "x")
+    return "x" if letter in "NAS" and (word.lower() in _NO_CANDIDATES or not word[0].isalnum()) else letter
+
+
+def _sentences(document: Words) -> Iterator[Words]:
+    """Split a document after . ! ? and the closing marks that follow, unless a small letter comes next."""
+    start = 0
+    for place, word in enumerate(document):
+        if word not in _ENDS:
+            continue
+        after = place + 1
+        while after < len(document) and (document[after] in _CLOSING or document[after] in _ENDS):
+            after += 1
+        if after < len(document) and not document[after][0].islower() and place >= start:
+            yield document[start:after]
+            start = after
+    if start < len(document):
+        yield document[start:]
+
+
+def _fixed(counts: Counter[Words]) -> list[Words]:
+    """The forms of one noun to propose: with modifiers that it has twice or mostly; alone if these are none or many."""
+    fixed = [words for words, count in counts.items() if len(words) > 1 and (count > 1 or 2 * count >= counts.total())]
+    bare = any(len(words) == 1 for words in counts)
+    if not fixed or (bare and len(fixed) > 1):
+        fixed.append(counts.most_common(1)[0][0][-1:])
+    return fixed
+
+
+def _may_be_person(entity: Entity) -> bool:
+    """Whether no word of the name says that it is of a place, a people or a firm."""
+    if entity.person:
+        return True
+    return (
+        NOT_PERSONS.isdisjoint(entity.name) and PEOPLES.keys().isdisjoint(entity.name) and entity.name[-1] not in PLACES
+    )
+
+
+def _by_count(candidates: Iterable[Words]) -> list[Words]:
+    """Each candidate once, the most frequent first."""
+    return [words for words, _ in Counter(candidates).most_common()]
