@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from random import Random
-from typing import TypeVar
+from typing import Literal, TypeVar
 
-from gareader.building import articles, news, pairs
+from gareader.building import articles, news, open_news, pairs
 from gareader.building.articles import RawArticle
 from gareader.building.baselines import RELAXED, STRICT, select_questions, solver
 from gareader.building.folder import SplitFiles, new_folder, write_card
@@ -55,6 +55,8 @@ class NewsBuilder:
     fewest: int = 2
     longest: int | None = None
     """The most words of an article that count: its beginning, up to the end of a sentence."""
+    blanks: Literal["names", "all"] = "names"
+    """Whether other words than names are blanked too, as people would ask."""
     excluded: StoryIndex | None = None
     """Questions whose stories are left out."""
 
@@ -70,7 +72,8 @@ class NewsBuilder:
         """The questions of one article."""
         article = articles.tokenise_article(raw)
         article = article if self.longest is None else article.beginning(self.longest)
-        return news.questions(article, self.seed, self.anonymise, self.fewest)
+        names = news.questions(article, self.seed, self.anonymise, self.fewest)
+        return names + open_news.questions(article, self.seed) if self.blanks == "all" else names
 
 
 def _listed(problems: list[str], report: Report) -> Report:

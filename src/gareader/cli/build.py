@@ -141,6 +141,7 @@ def news(
     test: float = 0.05,
     fewest: Annotated[int, Parameter(validator=Number(gte=2))] = 2,
     longest: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
+    blanks: Literal["names", "all"] = "names",
     exclude: Annotated[list[Path], Parameter(negative=(), consume_multiple=True)] = [],  # noqa: B006
     check: Path | None = None,
     format: Literal["question", "jsonl"] = "question",
@@ -173,13 +174,16 @@ def news(
     check
         A folder or archive of official .question files: find their stories among the articles, say which share of
         the questions is made, and show the statistics of both side by side.
+    blanks
+        What is missing: names, as the corpora have it, or also nouns, verbs, numbers, dates and adjectives, with the
+        candidates that gareader proposes for a question of your own. For --no-anonymise.
     format
         How to write the questions: a .question file each, as the corpora have them, or JSON lines.
     """
     if out is None and check is None:
         raise BuildError("say where to write the corpus with --out FOLDER, or what to compare with, with --check FILE")
     documents = [example.document for path in exclude for example in official_questions(path)]
-    builder = NewsBuilder(seed, anonymise, fewest, longest, StoryIndex.of(documents) if documents else None)
+    builder = NewsBuilder(seed, anonymise, fewest, longest, blanks, StoryIndex.of(documents) if documents else None)
     paths = [file, *more]
     skipped = Skipped()
     if out is not None:

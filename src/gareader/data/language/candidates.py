@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import groupby
 from pathlib import Path
 
@@ -94,13 +94,18 @@ def find_candidates(document: Words, query: Words, kinds: Sequence[Kind] = ()) -
     blank = _Blank.of(query)
     said = {word.lower() for word in query} if kinds else set()
     kinds = kinds or blank.kinds()
-    text = _Text(tuple(_sentences(document)), blank.tag)
+    text = _text(document)
     found: dict[Words, None] = {}
     for kind in (*kinds, Kind.NAME, Kind.NOUN):
         if kind in kinds or len(found) < 2:
-            fitted = (blank.fitted(words) for words in text.of(kind))
+            fitted = (blank.fitted(words) for words in text.of(kind, blank.tag))
             found |= dict.fromkeys(words for words in fitted if words and not said.issuperset(map(str.lower, words)))
     return list(found)[:LIMIT]
+
+
+def of_kind(document: Words, kind: Kind) -> list[Words]:
+    """The candidates of one kind, whatever the query; verbs are in the past."""
+    return _text(document).of(kind, "VBD")
 
 
 def is_person(noun: str) -> bool:
@@ -186,15 +191,13 @@ class _Phrase:
 class _Text:
     """The candidates of a document, by kind."""
 
-    def __init__(self, sentences: Sequence[Words], blank_tag: str) -> None:
+    def __init__(self, sentences: Sequence[Words]) -> None:
         self.sentences = sentences
-        self.blank_tag = blank_tag
         self.tags = tagger().tag(sentences)
-        tags = iter(self.tags)
-        self.entities = find_entities(sentences, lambda _: next(tags))
+        self.entities = find_entities(sentences)
 
-    def of(self, kind: Kind) -> list[Words]:
-        """The candidates of one kind."""
+    def of(self, kind: Kind, tag: str) -> list[Words]:
+        """The candidates of one kind; verbs have the form of a word with this tag."""
         match kind:
             case Kind.PERSON:
                 persons = {phrase.head for phrase in self.phrases if is_person(phrase.head) or self.acts(phrase)}
@@ -225,9 +228,7 @@ class _Text:
             case Kind.NUMBER:
                 return _by_count(self.numbers())
             case Kind.VERB:
-                return _by_count(
-                    self.tagged(next((each for each in _VERB_FORMS if self.blank_tag in each), _VERB_FORMS[0]))
-                )
+                return _by_count(self.tagged(next((each for each in _VERB_FORMS if tag in each), _VERB_FORMS[0])))
             case Kind.ADJECTIVE:
                 return _by_count((*self.tagged(_ADJECTIVES), *self.states()))
 
@@ -334,6 +335,12 @@ class _Text:
 def _verbal(word: str) -> bool:
     """Whether the word may be a past form or a participle."""
     return word.endswith(("ing", "ed")) or word in _PASTS
+
+
+@lru_cache(maxsize=16)
+def _text(document: Words) -> _Text:
+    """The document's candidates, kept for further questions about it."""
+    return _Text(tuple(_sentences(document)))
 
 
 def _letter(word: str, tag: str) -> str:
