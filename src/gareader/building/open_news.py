@@ -1,6 +1,5 @@
 """Questions about news as people ask them: blanks of all kinds in a highlight, with the candidates that are proposed."""
 
-from collections.abc import Iterator
 from hashlib import sha1
 from random import Random
 
@@ -33,14 +32,15 @@ def questions(article: Article, seed: int) -> list[NewsQuestion]:
     return built
 
 
-def _drawn(highlight: Words, chance: Random) -> Iterator[tuple[int, int]]:
+def _drawn(highlight: Words, chance: Random) -> list[tuple[int, int]]:
     """Places of words to blank: kinds in a random order, one place of each, until there are enough."""
-    drawn = 0
+    drawn: list[tuple[int, int]] = []
     for kind in chance.sample(_KINDS, len(_KINDS)):
-        places = [place for words in of_kind(highlight, kind) if (place := _place(words, highlight))]
-        if places and drawn < _BLANKS:
-            drawn += 1
-            yield chance.choice(places)
+        found = (_place(words, highlight) for words in of_kind(highlight, kind))
+        places = [place for place in found if place and place not in drawn]
+        if places and len(drawn) < _BLANKS:
+            drawn.append(chance.choice(places))
+    return drawn
 
 
 def _place(words: Words, text: Words) -> tuple[int, int] | None:

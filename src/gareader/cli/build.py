@@ -88,6 +88,8 @@ def books(
     """
     if out is None and check is None:
         raise BuildError("say where to write the corpus with --out FOLDER, or what to compare with, with --check FILE")
+    if blanks == "all" and anonymise:
+        raise BuildError("--blanks all asks for words, which marks would hide; add --no-anonymise")
     paths = [file, *more]
     excluded = Excluded.from_texts(text for path in exclude for text in texts(path)) if exclude else None
     config = PassageConfig(kind, sentences, stride, candidates, most, seed)
@@ -182,6 +184,8 @@ def news(
     """
     if out is None and check is None:
         raise BuildError("say where to write the corpus with --out FOLDER, or what to compare with, with --check FILE")
+    if blanks == "all" and anonymise:
+        raise BuildError("--blanks all asks for words, which marks would hide; add --no-anonymise")
     documents = [example.document for path in exclude for example in official_questions(path)]
     builder = NewsBuilder(seed, anonymise, fewest, longest, blanks, StoryIndex.of(documents) if documents else None)
     paths = [file, *more]
