@@ -5,8 +5,8 @@ from gareader.building.open_news import questions
 from gareader.data.examples import PLACEHOLDER
 from gareader.data.text import tokenise
 
-STORY = """The old bridge over the river was closed on Monday after engineers found cracks in two pillars. The mayor told
-reporters that repairs would cost $4 million and that buses would carry passengers to the station until October. Some
+STORY = """The old bridge over the river was closed on Monday after engineers found cracks in two pillars. The mayor
+told reporters that repairs would cost $4 million and that buses would carry passengers to the station until October. Some
 shopkeepers complained that the bridge was their only road to the market. Engineers inspected the pillars again."""
 HIGHLIGHTS = ("Engineers closed the old bridge on Monday", "Repairs cost $4 million , the mayor told reporters")
 

@@ -1,4 +1,4 @@
-"""Questions about news as people ask them: blanks of all kinds in a highlight, with the candidates that are proposed."""
+"""Questions about news as people ask them: blanks of all kinds in a highlight, with proposed candidates."""
 
 from hashlib import sha1
 from random import Random
@@ -37,7 +37,7 @@ def _drawn(highlight: Words, chance: Random) -> list[tuple[int, int]]:
     drawn: list[tuple[int, int]] = []
     for kind in chance.sample(_KINDS, len(_KINDS)):
         found = (_place(words, highlight) for words in of_kind(highlight, kind))
-        places = [place for place in found if place and place not in drawn]
+        places = [place for place in found if place and all(place[1] <= a or b <= place[0] for a, b in drawn)]
         if places and len(drawn) < _BLANKS:
             drawn.append(chance.choice(places))
     return drawn

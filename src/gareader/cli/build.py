@@ -88,8 +88,6 @@ def books(
     """
     if out is None and check is None:
         raise BuildError("say where to write the corpus with --out FOLDER, or what to compare with, with --check FILE")
-    if blanks == "all" and anonymise:
-        raise BuildError("--blanks all asks for words, which marks would hide; add --no-anonymise")
     paths = [file, *more]
     excluded = Excluded.from_texts(text for path in exclude for text in texts(path)) if exclude else None
     config = PassageConfig(kind, sentences, stride, candidates, most, seed)
@@ -219,8 +217,8 @@ def news(
         else:
             print(
                 f"{percent(measured.found)} of {measured.questions:,} official questions are among the "
-                f"{measured.built:,} built from their {measured.stories:,} stories, {measured.built / measured.stories:.2f} a "
-                f"story; the stories of {percent(measured.matched)} are given"
+                f"{measured.built:,} built from their {measured.stories:,} stories, "
+                f"{measured.built / measured.stories:.2f} a story; the stories of {percent(measured.matched)} are given"
             )
             print(
                 f"{percent(measured.mentions_found)} of the official mentions are found, "
