@@ -8,8 +8,6 @@ from gareader.building.from_articles import NewsBuilder, Shares, build_news, bui
 from gareader.building.pairs import PairSettings
 from gareader.core.errors import BuildError, ConfigError, CorpusError
 from gareader.data.corpora import read
-from gareader.data.language import perceptron
-from gareader.data.language.perceptron import Perceptron
 from gareader.data.statistics import describe
 from places import SAMPLES
 
@@ -54,26 +52,6 @@ def test_news_with_its_words(tmp_path):
     answers = {example.candidates[example.answer] for example in examples if example.answer is not None}
     assert ("Laura", "Brandt") in answers
     assert not any(word.startswith("@entity") for example in examples for word in example.document)
-
-
-@pytest.mark.parametrize("tagger", [True, False])
-def test_a_tagger_helps_where_it_is_asked_for(tmp_path, monkeypatch, tagger):
-    class Tagger:
-        def tag(self, sentences):
-            return [["NNP"] * len(words) for words in sentences]
-
-    monkeypatch.setattr(Perceptron, "load", Tagger)
-    perceptron.tagger.cache_clear()
-    path = tmp_path / "news.jsonl"
-    path.write_text('{"id": "a", "article": "Federer won. Then he met Obama.", "highlights": ["Federer won"]}\n')
-    make = {"paths": [path], "builder": NewsBuilder(tagger=tagger)}
-    if tagger:
-        assert news(tmp_path / "out", **make)[0]["questions"] == 1
-        assert json.loads((tmp_path / "out" / "card.json").read_text())["settings"]["tagger"] is True
-    else:
-        with pytest.raises(BuildError):
-            news(tmp_path / "out", **make)
-    perceptron.tagger.cache_clear()
 
 
 def test_whole_articles_are_held_out(tmp_path):

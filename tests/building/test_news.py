@@ -87,8 +87,8 @@ def test_words_with_hyphens_and_signs_are_those_of_the_released_files() -> None:
     article = tokenise_article(RawArticle("a", text, ("U.S.-led force in Paris",)))
     made = questions(article, seed=1)
     assert revealed(made[0], made[0].example.document) == (
-        'the U.S. - led force met Ban Ki-moon [ left ] , " a so - called co-founder of his / her anti-american team , " '
-        "in Paris ."
+        'the U.S. - led force met Ban Ki-moon [ left ] , " a so - called co-founder of his / her anti-american team '
+        ', " in Paris .'
     )
     assert [revealed(one, one.example.query) for one in made] == [
         "@placeholder - led force in Paris",

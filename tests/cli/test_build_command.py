@@ -86,3 +86,39 @@ def test_neither_out_nor_check(gareader, tmp_path):
     made = gareader("build", "books", SAMPLES / "book.txt")
     assert made.returncode == 1
     assert "say where to write the corpus with --out FOLDER" in made.stderr
+
+
+def test_news_compared_with_its_own_questions(gareader, tmp_path):
+    news = SAMPLES / "news.jsonl"
+    made = gareader("build", "news", news, "--out", "news", "--validation", "0", "--test", "0", "--json")
+    assert made.returncode == 0, made.stderr
+    counts = json.loads(made.stdout)
+    found = gareader("build", "news", news, "--check", "news/train")
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.startswith(f"100.0% of {counts['questions']} official questions are among the ")
+    assert "; the stories of 100.0% are given" in found.stdout
+    assert "0.0% of the official entities are split, 0.0% of the built ones join several" in found.stdout
+    assert "differs" not in found.stdout
+    told = json.loads(gareader("build", "news", news, "--check", "news/train", "--json").stdout)
+    assert (told["found"], told["mentions_found"], told["split"]) == (1, 1, 0)
+    assert {row["name"] for row in told["statistics"]} >= {"candidates_mean", "most_frequent_accuracy"}
+
+
+def test_news_whose_questions_are_excluded_leave_nothing(gareader, tmp_path):
+    news = SAMPLES / "news.jsonl"
+    gareader("build", "news", news, "--out", "news", "--validation", "0", "--test", "0")
+    made = gareader("build", "news", news, "--out", "rest", "--exclude", "news/train")
+    assert made.returncode == 1
+    assert "no article gave a question, so nothing was written" in made.stderr
+    one = min((tmp_path / "news" / "train").iterdir())
+    (tmp_path / "held").mkdir()
+    one.rename(tmp_path / "held" / one.name)
+    made = gareader("build", "news", news, "--out", "rest", "--exclude", "held", "--json")
+    assert made.returncode == 0, made.stderr
+    assert json.loads(made.stdout)["excluded"] == 1
+
+
+def test_news_with_neither_out_nor_check(gareader):
+    made = gareader("build", "news", SAMPLES / "news.jsonl")
+    assert made.returncode == 1
+    assert "say where to write the corpus with --out FOLDER, or what to compare with, with --check" in made.stderr

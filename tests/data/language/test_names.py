@@ -66,6 +66,75 @@ def test_titles_are_not_part_of_a_name(text: str, expected: list[str]) -> None:
     assert names(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It hired Analyst Dan Ives.", ["Dan Ives"]),
+        ("It met House Minority Leader Nancy Pelosi.", ["House", "Nancy Pelosi"]),
+        ("Then CNN Anchor Jim Clancy rose.", ["CNN", "Jim Clancy"]),
+        ("Then Ambassador Chris Hill rose.", ["Chris Hill"]),
+        ("They met U.S. Secretary of State John Kerry.", ["U.S.", "John Kerry"]),
+        ("We saw Khalid Sheikh Mohammed.", ["Khalid Sheikh Mohammed"]),
+        ("The envoy to Libya Christopher Stevens died.", ["Libya", "Christopher Stevens"]),
+        ("We saw Georgia Republican Saxby Chambliss.", ["Georgia", "Republican", "Saxby Chambliss"]),
+        ("It beat the Republican Party.", ["Republican Party"]),
+        ("The German Parliament met the American Red Cross.", ["German", "Parliament", "American Red Cross"]),
+    ],
+)
+def test_names_in_a_row_are_cut_apart(text: str, expected: list[str]) -> None:
+    assert names(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("He is John McCain, R-Arizona, or (D-Iowa) there.", ["John McCain"]),
+        ("The Iranian-flagged ship of a U.S.-led force was Mumbai-style.", []),
+        ("The Israeli-Palestinian and anti-American talks with then-Taiwan failed.", []),
+        ("We met Ban Ki-moon, an African-American and Julia Louis-Dreyfus.",
+         ["Ban Ki-moon", "African-American", "Julia Louis-Dreyfus"]),
+    ],
+)  # fmt: skip
+def test_words_with_a_hyphen(text: str, expected: list[str]) -> None:
+    assert names(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Please call. Investors left. Stir it. Squeeze a lemon. Retired people ran.", []),
+        ("They sent the Flotilla. The flotilla is large.", []),
+        ("Real Madrid won. We like Real Madrid.", ["Real Madrid", "Real Madrid"]),
+        ("Associated Press reporters ran.", ["Associated Press"]),
+        ("Victor Chandra said so.", ["Victor Chandra"]),
+        ("Al Qaeda fell.", ["Al Qaeda"]),
+        ("But with Paul he ran. READ MORE. He did NOT run.", ["Paul"]),
+    ],
+)
+def test_common_words_with_a_capital(text: str, expected: list[str]) -> None:
+    assert names(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It is AT&T with J. K. Rowling.", ["AT&T", "J. K. Rowling"]),
+        ("It is St. Peter's Basilica.", ["St. Peter 's Basilica"]),
+        ("It is the National Organization for Women.", ["National Organization for Women"]),
+        ("It is U.S. Customs and Border Protection.", ["U.S. Customs and Border Protection"]),
+        ("It is General Motors and Toyota.", ["General Motors", "Toyota"]),
+        ("We saw del Toro and van Gaal.", ["del Toro", "van Gaal"]),
+    ],
+)
+def test_names_of_several_words_are_whole(text: str, expected: list[str]) -> None:
+    assert names(text) == expected
+
+
+def test_headlines_in_capitals_have_the_names_that_are_no_words() -> None:
+    text = "STOCKS FALL AS POWELL WARNS OF INFLATION\n\nJerome Powell spoke."
+    assert entities(text) == {"Jerome Powell": ["POWELL", "Jerome Powell"]}
+
+
 def test_a_title_alone_is_a_name_only_where_it_is_a_last_name() -> None:
     assert names("Then the King laughed.") == []
     assert names("We saw Larry King there. Then King laughed.") == ["Larry King", "King"]
@@ -143,6 +212,14 @@ def test_a_last_name_before_its_full_name() -> None:
     [
         ("The European Union met. It is the EU.", {"European Union": ["European Union", "EU"]}),
         ("The United States met. It is the U.S. there.", {"United States": ["United States", "U.S."]}),
+        (
+            "The U.S. won. It is America, the United States or the US. Americans ran.",
+            {"United States": ["U.S.", "America", "United States", "US", "Americans"]},
+        ),
+        ("Then President Obama ran. Barack Obama sat.", {"Barack Obama": ["Obama", "Barack Obama"]}),
+        ("We read J. K. Rowling and J.K. Rowling.", {"J. K. Rowling": ["J. K. Rowling", "J.K. Rowling"]}),
+        ("We met José Mourinho. It was Jose Mourinho.", {"José Mourinho": ["José Mourinho", "Jose Mourinho"]}),
+        ("The GOP met. Its Republicans ran.", {"GOP": ["GOP", "Republicans"]}),
         ("The Egyptian army left Egypt.", {"Egypt": ["Egyptian", "Egypt"]}),
         ("LONDON, a city. They love London.", {"LONDON": ["LONDON", "London"]}),
         ("It was Aung San Suu Kyi. Then Suu Kyi left.", {"Aung San Suu Kyi": ["Aung San Suu Kyi", "Suu Kyi"]}),

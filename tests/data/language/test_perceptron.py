@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from gareader.data.language import perceptron
 from gareader.data.language.perceptron import _WEIGHTS, Perceptron, _lines
 
 SENTENCES = [
@@ -30,6 +31,15 @@ def test_the_same_tags_as_nltk(tagger):
     assert [tagger.tag([words])[0] for words in sentences] == expected  # however many at once
     assert tagger.tag([]) == []
     assert len(tagger.tag([["x" * 500]])[0]) == 1
+
+
+def test_tables_that_begin_anew_give_the_same_tags(monkeypatch):
+    sentences = [f"The {noun} saw Mr. {name} .".split() for noun in ("dog", "fox") for name in ("Ito", "Zorn", "Blax")]
+    tagger = Perceptron.load()
+    expected = [tagger.tag([words]) for words in sentences]
+    monkeypatch.setattr(perceptron, "_MOST_ROWS", 3)
+    assert [tagger.tag([words]) for words in sentences] == expected
+    assert len(tagger._own._numbers) < 10
 
 
 def test_the_weights_are_those_of_nltk(shared_data):

@@ -179,7 +179,8 @@ class _Evidence:
         word, following = words[place : place + 2]
         if (word, following) in self.pairs:
             return True
-        if word.lower() in STARTERS or following in TITLES or following in BEFORE_TITLES or word in BEFORE_TITLES:
+        title = words[place + 2 : place + 3] if following in BEFORE_TITLES else (following,)
+        if word.lower() in STARTERS or word in BEFORE_TITLES or not TITLES.isdisjoint(title):
             return False
         # a capital of a common word inside a sentence belongs to the name before it
         return lower_share(following) >= _COMMON and not self.lower[word.lower()]
@@ -191,8 +192,13 @@ class _Evidence:
 
 def _is_headline(words: Words) -> bool:
     """Whether all content words have capitals, and no period ends the sentence."""
-    content = [word for word in words if word.isalpha() and word.lower() not in STARTERS and word not in PARTICLES]
-    return len(content) >= _HEADLINE and words[-1] not in _ENDS and not any(word.islower() for word in content)
+    if not words or words[-1] in _ENDS:
+        return False
+    letters = [word for word in words if word.isalpha()]
+    content = [word for word in letters if word.lower() not in STARTERS and word not in PARTICLES]
+    if len(content) < _HEADLINE:
+        return len(letters) >= _HEADLINE and all(map(str.isupper, letters))
+    return not any(map(str.islower, content))
 
 
 def _at_start(words: Words, place: int) -> bool:
@@ -240,12 +246,16 @@ def _named(words: Words, headline: bool, evidence: _Evidence, tags: Sequence[str
                 evidence.names(plain)
                 or plain in PEOPLES
                 or plain in PLACES
-                or (joins and (plain.title() in COMPASS or plain.lower() in _BEFORE or evidence.pair(words, place)))
+                or (joins and (plain.title() in COMPASS or plain in GIVEN or plain.lower() in _BEFORE))
+                or (joins and evidence.pair(words, place))
                 or (acronym(word) and not shouted and (word in _ACRONYMS or not ordinary(word)))
                 or (
                     not evidence.common(plain)
                     and not _is_occupation(words, named, place)
-                    and (lower_share(word) < _NEVER if headline or joins else tags[place].startswith("NNP"))
+                    and (
+                        (lower_share(word) < _NEVER and (headline or joins))
+                        or (tags[place].startswith("NNP") and not headline)
+                    )
                 )
             )
     return named
@@ -256,7 +266,7 @@ def _inside(words: Words, place: int, tag: str, joins: bool) -> bool:
     word = words[place]
     if word.isupper() and len(word) > 1 and word not in _ACRONYMS and ordinary(word):
         return False  # READ MORE
-    if word.lower() not in STARTERS or acronym(word):
+    if word.lower() not in STARTERS or word in _ACRONYMS:
         return True
     if joins and (words[place - 1] in _OPENING or tag.startswith("NN")):
         return True
@@ -321,7 +331,10 @@ def _without_titles(words: Words, start: int, end: int, number: int) -> Iterator
     cut, titled = start, False
     for place in range(start, end):
         rest = [word for word in words[place + 1 : end] if word not in SUFFIXES]
-        if words[place] not in TITLES or not rest or rest[0].islower() or not NOT_PERSONS.isdisjoint(rest):
+        person = len(rest) == 2 and rest[0] in GIVEN  # Ambassador Chris Hill
+        if words[place] not in TITLES or not rest or rest[0].islower():
+            continue
+        if not NOT_PERSONS.isdisjoint(rest) and not person:
             continue
         if words[place] in _AMBIGUOUS and place > cut and not _is_land(words[place - 1]):
             continue

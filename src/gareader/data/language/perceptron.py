@@ -12,6 +12,8 @@ _WEIGHTS = Path(__file__).with_name("tagger.npz")
 """`tagger.md` says what it holds and where it is from."""
 _AROUND = {-2: ("i-2 word",), -1: ("i-1 word", "i-1 suffix"), 1: ("i+1 word", "i+1 suffix"), 2: ("i+2 word",)}
 """The features of a neighbouring word, by its distance."""
+_MOST_ROWS = 100_000
+"""A table with more rows is emptied, so that memory does not grow with the words of a corpus."""
 _STARTS, _ENDS = ["-START-", "-START2-"], ["-END-", "-END2-"]
 
 
@@ -116,7 +118,7 @@ def tagger() -> Perceptron:
 
 
 class _Rows:
-    """A table of rows by word, which grows with each new word."""
+    """A table of rows by word, which grows with each new word up to a limit, where it begins anew."""
 
     def __init__(self, make: Callable[..., NDArray[np.int32]]) -> None:
         self._make = make
@@ -125,6 +127,8 @@ class _Rows:
 
     def of(self, words: list[str]) -> NDArray[np.int32]:
         """Return a new array with a row for each word."""
+        if len(self._numbers) > _MOST_ROWS:
+            self._numbers.clear()
         for word in words:
             if word not in self._numbers:
                 number = self._numbers[word] = len(self._numbers)
