@@ -24,7 +24,7 @@ _LISTS = {
 }
 _SPEAKING, _PERSONS, _PERSON_ENDINGS = _LISTS["speaking"], _LISTS["persons"], tuple(_LISTS["person_endings"])
 _NO_CANDIDATES = _LISTS["no_candidates"]
-PAST = dict(pair.split(":") for pair in _LISTS["past"])
+PAST: dict[str, str] = dict(pair.split(":") for pair in _LISTS["past"])
 """The past form of each irregular verb."""
 _PASTS = frozenset(PAST.values())
 _PLURALS = (
@@ -108,6 +108,7 @@ def of_kind(document: Words, kind: Kind) -> list[Words]:
     return _text(document).of(kind, "VBD")
 
 
+@lru_cache(maxsize=20_000)
 def is_person(noun: str) -> bool:
     """Whether the noun means persons or other beings that act."""
     last = noun.lower().rpartition("-")[2]
@@ -366,6 +367,8 @@ def _sentences(document: Words) -> Iterator[Words]:
 
 def _fixed(counts: Counter[Words]) -> list[Words]:
     """The forms of one noun to propose: with modifiers that it has twice or mostly; alone if these are none or many."""
+    if len(counts) == 1:
+        return list(counts)
     fixed = [words for words, count in counts.items() if len(words) > 1 and (count > 1 or 2 * count >= counts.total())]
     bare = any(len(words) == 1 for words in counts)
     if not fixed or (bare and len(fixed) > 1):

@@ -1,9 +1,10 @@
 """NLTK's averaged perceptron tagger, with its weights, and its features as table rows: the same tags, but faster."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,37 +26,15 @@ class Perceptron:
         self.tags = sorted(names, reverse=True)  # of ties the last tag in alphabetical order wins
         self._number = {tag: number for number, tag in enumerate(self.tags)}
         features = _lines(arrays["features"])
-        ends = np.cumsum(arrays["sizes"], dtype=np.int64).tolist()
-        self._slices = dict(zip(features, map(slice, [0, *ends], ends), strict=False))
+        self._bounds = np.concatenate([[0], np.cumsum(arrays["sizes"], dtype=np.int64)])
+        self._places = {feature: place for place, feature in enumerate(features)}
         self._columns = np.array([self._number[name] for name in names])[arrays["tags"]]
         self._weights = arrays["weights"].astype(np.int32)  # in thousandths: the sums of integers are exact
         self._certain = {word: self._number[tag] for word, tag in map(str.split, _lines(arrays["certain"]))}
-        self._own = _Rows(
-            lambda word: self._row("i word " + _normal(word), f"i suffix {word[-3:]}", f"i pref1 {word[0]}")
-        )
-        self._beside = {
-            distance: _Rows(
-                lambda word, names=names: self._row(
-                    *(f"{name} {word[-3:] if name.endswith('suffix') else word}" for name in names)
-                )
-            )
-            for distance, names in _AROUND.items()
-        }
+        self._own = _Rows(self._rows_of_own_features)
+        self._beside = {distance: _Rows(partial(self._rows_beside, names)) for distance, names in _AROUND.items()}
         self._history = self._histories()
-        self._after = (
-            {  # weights of a word after a tag
-                (self._number[tag], word): self._row(feature)
-                for feature in features
-                if feature.startswith("i-1 tag+i word ")
-                for tag, word in [feature[15:].split(" ", 1)]
-                if tag in self._number
-            }
-            | {
-                (len(self.tags) + 1, feature[23:]): self._row(feature)
-                for feature in features
-                if feature.startswith("i-1 tag+i word -START- ")
-            }
-        )
+        self._after = self._words_after_tags(features)
 
     @classmethod
     def load(cls) -> "Perceptron":
@@ -97,18 +76,43 @@ class Perceptron:
     def _histories(self) -> NDArray[np.int32]:
         """(T + 2, T + 2, T): the weights of each pair of previous tags; -START2- and -START- are the last two."""
         names = [*self.tags, "-START2-", "-START-"]
-        single = np.stack([self._row(f"i-1 tag {name}") for name in names])
-        double = np.stack([self._row(f"i-2 tag {name}") for name in names])
-        both = np.stack([[self._row(f"i tag+i-2 tag {one} {two}") for two in names] for one in names])
-        return both + single[:, None] + double[None, :] + self._row("bias")
+        single = self._rows([f"i-1 tag {name}"] for name in names)
+        double = self._rows([f"i-2 tag {name}"] for name in names)
+        both = self._rows([f"i tag+i-2 tag {one} {two}"] for one in names for two in names)
+        return both.reshape(len(names), len(names), -1) + single[:, None] + double[None, :] + self._rows([["bias"]])
 
-    def _row(self, *features: str) -> NDArray[np.int32]:
-        """(T,): the sum of the weights of these features for each tag."""
-        row = np.zeros(len(self.tags), dtype=np.int32)
-        for feature in features:
-            if (place := self._slices.get(feature)) is not None:
-                row[self._columns[place]] += self._weights[place]
-        return row
+    def _words_after_tags(self, features: Sequence[str]) -> dict[tuple[int, str], NDArray[np.int32]]:
+        """The weights of a word after a tag."""
+        numbers = {**self._number, "-START-": len(self.tags) + 1}
+        prefix = "i-1 tag+i word "
+        found = [(each, *each[len(prefix) :].split(" ", 1)) for each in features if each.startswith(prefix)]
+        known = [(each, (numbers[tag], word)) for each, tag, word in found if tag in numbers]
+        return dict(zip((key for _, key in known), self._rows([each] for each, _ in known), strict=True))
+
+    def _rows_of_own_features(self, words: list[str]) -> NDArray[np.int32]:
+        return self._rows(["i word " + _normal(word), f"i suffix {word[-3:]}", f"i pref1 {word[0]}"] for word in words)
+
+    def _rows_beside(self, names: Sequence[str], words: list[str]) -> NDArray[np.int32]:
+        return self._rows(
+            [f"{name} {word[-3:] if name.endswith('suffix') else word}" for name in names] for word in words
+        )
+
+    def _rows(self, features: Iterable[Sequence[str]]) -> NDArray[np.int32]:
+        """(N, T): for each of N lists of features, the sum of their weights for each tag."""
+        lists = list(features)
+        known = [
+            (owner, place)
+            for owner, names in enumerate(lists)
+            for name in names
+            if (place := self._places.get(name)) is not None
+        ]
+        owners, places = np.array(known, dtype=np.int64).reshape(-1, 2).T
+        starts = self._bounds[places]
+        sizes = self._bounds[places + 1] - starts
+        each = np.repeat(starts - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
+        cells = np.repeat(owners * len(self.tags), sizes) + self._columns[each]
+        sums = np.bincount(cells, self._weights[each], len(lists) * len(self.tags))
+        return sums.astype(np.int32).reshape(len(lists), len(self.tags))
 
 
 @cache
@@ -120,22 +124,27 @@ def tagger() -> Perceptron:
 class _Rows:
     """A table of rows by word, which grows with each new word up to a limit, where it begins anew."""
 
-    def __init__(self, make: Callable[..., NDArray[np.int32]]) -> None:
+    def __init__(self, make: Callable[[list[str]], NDArray[np.int32]]) -> None:
         self._make = make
         self._numbers: dict[str, int] = {}
-        self._table = make("x")[None]
+        self._table = make([])
+        self._growing = Lock()
 
     def of(self, words: list[str]) -> NDArray[np.int32]:
         """Return a new array with a row for each word."""
-        if len(self._numbers) > _MOST_ROWS:
-            self._numbers.clear()
-        for word in words:
-            if word not in self._numbers:
-                number = self._numbers[word] = len(self._numbers)
-                if number == len(self._table):
-                    self._table = np.concatenate([self._table, np.zeros_like(self._table)])
-                self._table[number] = self._make(word)
-        return self._table[[self._numbers[word] for word in words]]
+        with self._growing:
+            if len(self._numbers) > _MOST_ROWS:
+                self._numbers.clear()
+            self._add([word for word in dict.fromkeys(words) if word not in self._numbers])
+            return self._table[[self._numbers[word] for word in words]]
+
+    def _add(self, new: list[str]) -> None:
+        """Add rows of new words, if there are any."""
+        count, end = len(self._numbers), len(self._numbers) + len(new)
+        if end > len(self._table):
+            self._table = np.concatenate([self._table[:count], np.empty((end, self._table.shape[1]), np.int32)])
+        self._table[count:end] = self._make(new)
+        self._numbers.update(zip(new, range(count, end), strict=True))
 
 
 def _normal(word: str) -> str:

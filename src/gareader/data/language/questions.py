@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gareader.core.errors import ExampleError
-from gareader.data.examples import PLACEHOLDER, Words
+from gareader.data.examples import FUNCTION_WORDS, PLACEHOLDER, Words
 from gareader.data.language.candidates import PAST, Kind, is_person, is_time
 from gareader.data.language.perceptron import tagger
 
@@ -23,6 +23,10 @@ _WORDS = frozenset("who whom whose which what where when how why".split())
 _MEASURES = frozenset("old long far tall deep high wide big large heavy often fast".split())
 _MANY = frozenset(["many", "much"])
 _DEFINITE = frozenset("the this that these those".split())
+_PARTICIPLES = ("ed", "wn", "orn", "dden", "tten", "ken", "ven", "sen", "zen", "len")
+_PASTS = frozenset(PAST.values())
+_NEGATIONS = frozenset(["not", "n't", "never"])
+_SPECIAL = _NAMES | _ADJECTIVES | _NUMBERS
 _DOUBLED = re.compile(r"[^aeiou]*[aeiou][^aeiouwxy]")
 
 _LETTERS = {
@@ -56,14 +60,16 @@ class Cloze:
 
 def as_cloze(query: Words) -> Cloze:
     """Rewrite a question as a sentence with a blank; a query with a blank, or without a question mark, stays."""
-    if PLACEHOLDER in query or "?" not in query:
+    end = next((place for place, word in enumerate(query) if "?" in word and not word.strip("?!")), None)
+    if PLACEHOLDER in query or end is None:
         return Cloze(query)
-    words = query[: query.index("?")]
+    words = query[:end]
     while words and not words[0][0].isalnum():
         words = words[1:]
     if not words or words[0].lower() in _AUXILIARIES:
         raise ExampleError(CANNOT)
-    words = (words[0] if words[0] == "I" else words[0][0].lower() + words[0][1:], *words[1:])
+    if words[0].lower() in _WORDS | _PREPOSITIONS | FUNCTION_WORDS:
+        words = (words[0].lower(), *words[1:])
     words = tuple(word for word in words if word != "else")
     words = tuple(
         "is" if word == "'s" and words[place].lower() in _WORDS else word for place, word in enumerate(words, -1)
@@ -111,7 +117,7 @@ class _Question:
 
     def gap(self, place: int) -> tuple[_Gap, int]:
         """What is asked for, and where the rest of the question begins."""
-        word, start, letters = self.words[place].lower(), place + 1, self.letters()
+        word, start = self.words[place].lower(), place + 1
         if word in ("who", "whom"):
             return _Gap("who", (PLACEHOLDER,), (Kind.PERSON,)), start
         if word == "where":
@@ -137,21 +143,13 @@ class _Question:
             return _Gap(word, (PLACEHOLDER, "'s", *self.words[start:end]), (Kind.PERSON,)), end
         if end == start:
             return _Gap(word, (PLACEHOLDER,), self.thing(start)), start
-        noun = (
-            self.words[end - 1]
-            if "f" not in letters[start:end]
-            else self.words[start + letters[start:end].index("f") - 1]
-        )
-        return _Gap(word, (PLACEHOLDER,), _kinds_of(noun.lower())), end
+        return _Gap(word, (PLACEHOLDER,), _kinds_of(_head(self.words[start:end]))), end
 
     def thing(self, start: int) -> tuple[Kind, ...]:
         """What `what` asks for: What was the name of the farmer's wife?"""
-        end = self.end(_SUBJECT, start + 1)
-        head = self.words[start + 1 : end]
-        noun = head[head.index("of") - 1] if "of" in head[1:] else "".join(head[-1:])
-        return (
-            _kinds_of(noun.lower()) if self.words[start] in _BE and noun.lower() in _SPECIAL else (Kind.NOUN, Kind.NAME)
-        )
+        noun = _head(self.words[start + 1 : self.end(_SUBJECT, start + 1)])
+        asks = noun in _SPECIAL and self.words[start] in _BE
+        return _kinds_of(noun) if asks else (Kind.NOUN, Kind.NAME)
 
     def clause(self, gap: _Gap, start: int) -> Words:
         """The rest of the question as a statement, with the gap at its place."""
@@ -235,24 +233,19 @@ class _Question:
         return found.end() if found else start
 
 
-_PARTICIPLES = ("ed", "wn", "orn", "dden", "tten", "ken", "ven", "sen", "zen", "len")
-_PASTS = frozenset(PAST.values())
-_NEGATIONS = frozenset(["not", "n't", "never"])
-_SPECIAL = _NAMES | _ADJECTIVES | _NUMBERS
+def _head(phrase: Words) -> str:
+    """The noun of a phrase in lower case: name of the name of the farmer's wife."""
+    ends = [place for place, word in enumerate(phrase) if word in _JOINING and place]
+    return "".join(phrase[: min(ends, default=len(phrase))][-1:]).lower()
 
 
 def _tags(words: Words) -> Words:
     """Tags of a question; after be and have, a participle is told by its form, since the tagger knows few questions."""
     tags = tagger().tag([words])[0]
-    for place in range(2, len(words)):
-        before = {word.lower() for word in words[:place]}
+    auxiliary = next((place for place, word in enumerate(words) if word in _BE or word in _HAVE), len(words))
+    for place in range(auxiliary + 2, len(words)):
         participle = words[place].endswith(_PARTICIPLES) or words[place] in _PASTS
-        if (
-            participle
-            and tags[place][:2] in ("NN", "JJ", "VB")
-            and tags[place - 1][:2] in ("NN", "PR")
-            and not before.isdisjoint(_BE | _HAVE)
-        ):
+        if participle and tags[place][:2] in ("NN", "JJ", "VB") and tags[place - 1][:2] in ("NN", "PR"):
             tags[place] = "VBN"
     return tuple(tags)
 
