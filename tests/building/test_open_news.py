@@ -6,8 +6,8 @@ from gareader.data.examples import PLACEHOLDER
 from gareader.data.text import tokenise
 
 STORY = """The old bridge over the river was closed on Monday after engineers found cracks in two pillars. The mayor
-told reporters that repairs would cost $4 million and that buses would carry passengers to the station until October. Some
-shopkeepers complained that the bridge was their only road to the market. Engineers inspected the pillars again."""
+told reporters that repairs would cost $4 million and that buses would carry passengers to the station until October.
+Some shopkeepers complained that the bridge was their only road to the market. Engineers inspected the pillars again."""
 HIGHLIGHTS = ("Engineers closed the old bridge on Monday", "Repairs cost $4 million , the mayor told reporters")
 
 
@@ -21,6 +21,7 @@ def test_blanks_of_other_kinds_than_names_with_the_candidates_that_are_proposed(
     for seed in range(12):
         for made in questions(article(), seed):
             example = made.example
+            assert example.answer is not None
             answer = example.candidates[example.answer]
             filled = " ".join(example.query).replace(PLACEHOLDER, " ".join(answer))
             assert filled in {" ".join(tokenise(text)) for text in HIGHLIGHTS}
