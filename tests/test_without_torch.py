@@ -71,7 +71,7 @@ def results(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "command", ["help", "demo", "answer", "ensemble", "evaluate", "analyse", "describe", "models", "readers"]
+    "command", ["help", "demo", "answer", "ensemble", "evaluate", "analyse", "describe", "models", "readers", "serve"]
 )
 def test_it_works(results, command):
     code, out, err = results[command]
@@ -91,7 +91,6 @@ def test_the_answer_is_the_one_of_the_whole_installation(results):
         ("train", "torch", "train"),
         ("prepare", "pyarrow", "train"),
         ("build pairs", "scipy", "pairs"),
-        ("serve", "uvicorn", "serve"),
         ("plot", "matplotlib", "plot"),
     ],
 )

@@ -2,12 +2,14 @@
 
 import json
 
+import httpx
 import pytest
 
 import synthetic
 from gareader.trained import model, models
 from gareader.trained.predictor import load
 from packed_readers import made, trained, write_box, write_vectors, written
+from serve.serving import served
 
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
 CORPUS = synthetic.corpus(12, seed=5)
@@ -27,9 +29,6 @@ def box(tmp_path, vectors):
 
 def test_answer_evaluate_and_serve_say_the_same(box, gareader, tmp_path):
     """And so do an ensemble on disk and the same readers evaluated side by side."""
-    testing = pytest.importorskip("fastapi.testclient")
-    from gareader.serve.service import create_app
-
     folder = made(box, "one", "two", "three", temperature=1.5)
     question = {
         "document": "Ann has the lamp . Ben has the drum .",
@@ -45,10 +44,10 @@ def test_answer_evaluate_and_serve_say_the_same(box, gareader, tmp_path):
     answer = shares(json.loads(out))
     assert gareader("evaluate", folder, corpus, "--predictions", predictions)[0] == 0
     evaluated = shares(json.loads(predictions.read_text()))
-    with testing.TestClient(create_app({"all": load(folder)})) as service:
-        served = shares(service.post("/answer", json=question).json())
+    with served({"all": load(folder)}) as address:
+        over_http = shares(httpx.post(f"{address}answer", json=question, trust_env=False).json())
     assert answer == pytest.approx(evaluated)
-    assert answer == pytest.approx(served)
+    assert answer == pytest.approx(over_http)
     gareader("evaluate", *(box / name for name in ("one", "two", "three")), corpus, "--predictions", predictions)
     beside = shares(json.loads(predictions.read_text()))
     roots = {name: share ** (1 / 1.5) for name, share in beside.items()}

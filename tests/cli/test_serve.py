@@ -1,11 +1,8 @@
 """`gareader serve` as a process: it starts, answers, finishes what it has taken, and stops."""
 
 import json
-import os
 import signal
 import socket
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -37,7 +34,7 @@ def test_on_a_signal_it_finishes_what_it_has_taken():
     with service(8) as (port, process), ThreadPoolExecutor(6) as clients:
         assert post(port, {**ASKED, "document": "Ann has the lamp. Ben has the drum."})[0] == 200
         futures = [clients.submit(post, port, [ASKED] * 4) for _ in range(6)]
-        health = f"http://127.0.0.1:{port}/healthz"
+        health = f"http://127.0.0.1:{port}/health"
         while json.load(urlopen(health, timeout=60))["waiting"] < 8:
             assert not all(future.done() for future in futures), "the questions were answered before the signal"
         process.send_signal(signal.SIGTERM)
@@ -88,15 +85,6 @@ def test_a_check_without_serving():
     assert checked.stdout.startswith("stories: ready")
 
 
-def test_without_the_extra_it_says_what_to_install(tmp_path):
-    (tmp_path / "uvicorn.py").write_text("raise ModuleNotFoundError(\"No module named 'uvicorn'\", name='uvicorn')")
-    command = [sys.executable, "-m", "gareader", "serve", "--check"]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
-    missing = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120)
-    assert missing.returncode == 1
-    assert "this needs uvicorn, which is not installed; type: pip install 'gareader[serve]'" in missing.stderr
-
-
 @pytest.mark.parametrize("token", ["", " "])
 def test_an_empty_token_is_refused(gareader, monkeypatch, token):
     said = "gareader: the token is empty; write one behind --token or into GAREADER_TOKEN, or leave both out\n"
@@ -109,8 +97,7 @@ def test_an_empty_token_is_refused(gareader, monkeypatch, token):
     ("arguments", "said"), [((), "without a token"), (("--token", "sesame"), "to those who send the token")]
 )
 def test_at_the_start_it_says_whether_a_token_is_needed(gareader, monkeypatch, arguments, said):
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
-    monkeypatch.setattr("uvicorn.Server.run", lambda server, sockets: sockets[0].close())
+    monkeypatch.setattr("gareader.serve.workers.serve", lambda service, listener: listener.close())
     code, _, told = gareader("serve", "--port", "0", *arguments)
     assert code == 0
     assert f"/ {said} (programs: POST /answer, see /docs)" in told

@@ -1,7 +1,7 @@
 """Questions that arrive together: read together, each with its own answer, and no more than can be answered."""
 
-from concurrent.futures import CancelledError, wait
-from functools import partial
+import asyncio
+from contextlib import asynccontextmanager
 from threading import Event
 
 import pytest
@@ -9,7 +9,7 @@ import pytest
 import synthetic
 from gareader.data.examples import Prediction
 from gareader.readers.settings import GatedAttentionConfig
-from gareader.serve.batcher import Batcher, OverloadedError
+from gareader.serve.batcher import OVERHEAD, Batcher, OverloadedError
 from gareader.trained.predictor import untrained
 
 CORPUS = synthetic.corpus(40, seed=1)
@@ -36,136 +36,198 @@ def slow():
     return Slow()
 
 
-def renamed(example, id):
-    return type(example)(id, example.document, example.query, example.candidates, example.answer)
+def renamed(example, id, times=1):
+    return type(example)(id, example.document * times, example.query, example.candidates, example.answer)
 
 
-def returning(example):
-    return lambda: example
+@asynccontextmanager
+async def batching(predictor, **settings):
+    batcher = Batcher(predictor, **settings)
+    yield batcher
+    await batcher.close()
+    assert batcher.asked == 0
+
+
+@asynccontextmanager
+async def blocked(slow, **settings):
+    """A batcher whose predictor is at work on one question until `slow.go` is set."""
+    async with batching(slow, **settings) as batcher:
+        first = batcher.ask(renamed(CORPUS[0], "first"))
+        await asyncio.to_thread(slow.began.wait, 10)
+        yield batcher
+        slow.go.set()
+        await first
 
 
 def test_answers_are_those_of_the_reader_alone():
     predictor = untrained(GatedAttentionConfig(hidden=8))
-    batcher = Batcher(predictor)
-    futures = [batcher.ask(returning(example)) for example in CORPUS]
-    for example, future in zip(CORPUS, futures, strict=True):
+
+    async def run():
+        async with batching(predictor) as batcher:
+            return await asyncio.gather(*map(batcher.ask, CORPUS))
+
+    for example, prediction in zip(CORPUS, asyncio.run(run()), strict=True):
         alone = predictor.predict([example])[0]
-        assert future.result(10).log_probabilities == pytest.approx(alone.log_probabilities, abs=1e-5)
-        assert future.result().example is example
-    batcher.close()
-    assert batcher.waiting == 0
+        assert prediction.log_probabilities == pytest.approx(alone.log_probabilities, abs=1e-5)
+        assert prediction.example is example
 
 
 def test_what_waits_while_one_is_read_is_read_together(slow):
-    batcher = Batcher(slow, batch_size=8)
-    futures = [batcher.ask(returning(example)) for example in CORPUS[:20]]
-    slow.go.set()
-    wait(futures, 10)
-    sizes = [len(batch) for batch in slow.batches]
-    assert sum(sizes) == 20
-    assert max(sizes) == 8
-    assert len(sizes) <= 4  # the first may have begun alone
-    batcher.close()
+    seen = []
+
+    async def run():
+        async with blocked(slow, batch_size=8, seen=seen.append) as batcher:
+            for each in CORPUS[:20]:
+                batcher.ask(each)
+
+    asyncio.run(run())
+    assert seen == [len(batch) for batch in slow.batches] == [1, 8, 8, 4]
 
 
 def test_attention_is_there_for_those_who_asked():
-    batcher = Batcher(untrained(GatedAttentionConfig(hidden=4)))
-    asked = batcher.ask(lambda: CORPUS[0], attention=True)
-    assert asked.result(10).attention is not None
-    batcher.close()
+    async def run():
+        async with batching(untrained(GatedAttentionConfig(hidden=4))) as batcher:
+            return await batcher.ask(CORPUS[0], attention=True)
+
+    assert asyncio.run(run()).attention is not None
 
 
 def test_a_bad_question_does_not_spoil_the_others(slow):
-    batcher = Batcher(slow)
-    names = ("good", "bad", "other")
-    good, bad, other = (batcher.ask(partial(renamed, CORPUS[n], name)) for n, name in enumerate(names))
-    slow.go.set()
-    assert good.result(10).example.id == "good"
-    assert other.result(10).example.id == "other"
-    with pytest.raises(ValueError, match="bad"):
-        bad.result(10)
-    batcher.close()
-    assert batcher.waiting == 0
+    async def run():
+        async with blocked(slow) as batcher:
+            asked = [batcher.ask(renamed(CORPUS[n], name)) for n, name in enumerate(("good", "bad", "other"))]
+            slow.go.set()
+            return await asyncio.gather(*asked, return_exceptions=True)
+
+    good, bad, other = asyncio.run(run())
+    assert (good.example.id, other.example.id) == ("good", "other")
+    assert isinstance(bad, ValueError)
 
 
-def test_a_text_that_makes_no_question_is_told_to_whoever_asked(slow):
-    batcher = Batcher(slow)
-    broken = batcher.ask(lambda: CORPUS[1000])
-    slow.go.set()
-    with pytest.raises(IndexError):
-        broken.result(10)
-    assert batcher.ask(lambda: CORPUS[0]).result(10)
-    batcher.close()
+@pytest.mark.parametrize("limit", ["most_words", "client_words"])
+def test_too_many_words_are_refused_and_later_ones_taken(slow, limit):
+    words = len(CORPUS[1].document) + OVERHEAD
+
+    async def run():
+        async with blocked(slow, **{limit: 3 * words}) as batcher:
+            asked = [batcher.ask(CORPUS[1]) for _ in range(3)]
+            with pytest.raises(OverloadedError) as error:
+                batcher.ask(CORPUS[1])
+            slow.go.set()
+            await asyncio.gather(*asked)
+            await batcher.ask(CORPUS[1])
+            return error.value.own
+
+    assert asyncio.run(run()) == (limit == "client_words")
 
 
-def test_too_many_questions_are_refused_and_later_ones_taken(slow):
-    batcher = Batcher(slow, most_waiting=5)
-    first = [batcher.ask(returning(example)) for example in CORPUS[:5]]
-    with pytest.raises(OverloadedError):
-        batcher.ask(lambda: CORPUS[5])
-    slow.go.set()
-    wait(first, 10)
-    assert batcher.ask(lambda: CORPUS[5]).result(10)
-    batcher.close()
+def test_words_are_counted_for_each_client(slow):
+    words = len(CORPUS[1].document) + OVERHEAD
+
+    async def run():
+        async with blocked(slow, client_words=2 * words) as batcher:
+            for client in "ab":
+                batcher.ask(CORPUS[1], client=client)
+                batcher.ask(CORPUS[1], client=client)
+            with pytest.raises(OverloadedError):
+                batcher.ask(CORPUS[1], client="a")
+            batcher.ask(CORPUS[1], client="c")
+
+    asyncio.run(run())
+
+
+def test_a_short_question_passes_long_ones_and_is_not_refused_because_of_them(slow):
+    async def run():
+        long = [renamed(CORPUS[1], f"long {n}", 100) for n in range(3)]
+        async with blocked(slow, client_words=3 * (len(long[0].document) + OVERHEAD), batch_size=1) as batcher:
+            for each in long:
+                batcher.ask(each)
+            with pytest.raises(OverloadedError):
+                batcher.ask(long[0])
+            batcher.ask(renamed(CORPUS[1], "short"))
+
+    asyncio.run(run())
+    assert slow.batches == [["first"], ["short"], ["long 0"], ["long 1"], ["long 2"]]
+
+
+def test_a_long_question_is_not_passed_for_ever(slow, monkeypatch):
+    time = [0.0]
+    monkeypatch.setattr("gareader.serve.batcher.monotonic", lambda: time[0])
+
+    async def run():
+        async with blocked(slow, batch_size=1) as batcher:
+            long = renamed(CORPUS[1], "long", 100)
+            batcher.ask(long)
+            time[0] += (len(long.document) + OVERHEAD) * 0.001
+            batcher.ask(renamed(CORPUS[1], "short"))
+
+    asyncio.run(run())
+    assert slow.batches == [["first"], ["long"], ["short"]]
 
 
 def test_who_gives_up_is_passed_over(slow):
-    batcher = Batcher(slow)
-    first = batcher.ask(lambda: CORPUS[0])
-    assert slow.began.wait(10)
-    second, third = (batcher.ask(returning(example)) for example in CORPUS[1:3])
-    assert second.cancel()
-    slow.go.set()
-    assert first.result(10)
-    assert third.result(10)
-    with pytest.raises(CancelledError):
-        second.result(1)
-    batcher.close()
-    assert slow.batches == [[CORPUS[0].id], [CORPUS[2].id]]
-    assert batcher.waiting == 0
+    async def run():
+        async with blocked(slow) as batcher:
+            second, third = (batcher.ask(example) for example in CORPUS[1:3])
+            assert second.cancel()
+            slow.go.set()
+            await third
+
+    asyncio.run(run())
+    assert slow.batches == [["first"], [CORPUS[2].id]]
+
+
+def test_who_gives_up_while_it_is_read_gets_nothing(slow):
+    async def run():
+        async with batching(slow) as batcher:
+            first = batcher.ask(CORPUS[0])
+            await asyncio.to_thread(slow.began.wait, 10)
+            first.cancel()
+            slow.go.set()
+            assert await batcher.ask(CORPUS[1])
+
+    asyncio.run(run())
 
 
 def test_closing_answers_what_was_asked(slow):
-    batcher = Batcher(slow)
-    futures = [batcher.ask(returning(example)) for example in CORPUS[:10]]
-    slow.go.set()
-    batcher.close()
-    assert all(future.done() for future in futures)
+    async def run():
+        async with batching(slow) as batcher:
+            asked = [batcher.ask(example) for example in CORPUS[:10]]
+            slow.go.set()
+        return [each.done() for each in asked]
+
+    assert asyncio.run(run()) == [True] * 10
 
 
 def test_documents_of_very_different_length_are_read_apart(slow):
-    short = CORPUS[0]
-    long = type(short)("long", short.document * 10, short.query, short.candidates, short.answer)
-    batcher = Batcher(slow)
-    blocker = batcher.ask(lambda: short)
-    futures = [batcher.ask(returning(each)) for each in (short, long, short, long)]
-    slow.go.set()
-    wait([blocker, *futures], 10)
-    assert all(len(set(batch) & {"long"}) == 0 or set(batch) == {"long"} for batch in slow.batches)
-    batcher.close()
+    async def run():
+        async with blocked(slow) as batcher:
+            for name, times in (("short", 1), ("long", 10), ("short", 1), ("long", 10)):
+                batcher.ask(renamed(CORPUS[0], name, times))
+
+    asyncio.run(run())
+    assert slow.batches == [["first"], ["short", "short"], ["long", "long"]]
 
 
 def test_only_so_many_words_are_read_together(slow):
     short = CORPUS[0]
     long = type(short)("long", ("word",) * 12_000, short.query, short.candidates, short.answer)
-    batcher = Batcher(slow)
-    blocker = batcher.ask(lambda: short)
-    assert slow.began.wait(10)
-    futures = [batcher.ask(lambda: long) for _ in range(5)]
-    slow.go.set()
-    wait([blocker, *futures], 10)
+
+    async def run():
+        async with blocked(slow) as batcher:
+            for _ in range(5):
+                batcher.ask(long)
+
+    asyncio.run(run())
     assert [len(batch) for batch in slow.batches] == [1, 2, 2, 1]
-    batcher.close()
 
 
 def test_those_who_ask_for_attention_are_read_apart(slow):
-    batcher = Batcher(slow)
-    blocker = batcher.ask(lambda: CORPUS[0])
-    assert slow.began.wait(10)
-    wishes = (True, False, True, False)
-    futures = [batcher.ask(returning(CORPUS[n]), attention=wish) for n, wish in enumerate(wishes, 1)]
-    slow.go.set()
-    wait([blocker, *futures], 10)
-    assert slow.attention == [False, False, True]
-    assert [{*batch} for batch in slow.batches[1:]] == [{CORPUS[n].id for n in (2, 4)}, {CORPUS[n].id for n in (1, 3)}]
-    batcher.close()
+    async def run():
+        async with blocked(slow) as batcher:
+            for n, wish in enumerate((True, False, True, False)):
+                batcher.ask(renamed(CORPUS[0], str(n)), attention=wish)
+
+    asyncio.run(run())
+    assert slow.attention == [False, True, False]
+    assert slow.batches == [["first"], ["0", "2"], ["1", "3"]]

@@ -2,18 +2,14 @@
 
 import re
 import shutil
-import socket
-import threading
 from itertools import pairwise
 
 import pytest
-import uvicorn
 from playwright.sync_api import Route, expect, sync_playwright
 
 from gareader.serve.messages import Limits
-from gareader.serve.service import create_app
 from gareader.trained.predictor import load
-from waiting import wait_until
+from serve.serving import served
 
 CHROMIUM = shutil.which("chromium")
 FLAGS = [
@@ -34,17 +30,8 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def address():
     """a service with the model in the box."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    app = create_app({"stories": load()}, limits=Limits(document_words=2000))
-    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning"))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    wait_until(lambda: server.started)
-    yield f"http://127.0.0.1:{port}/"
-    server.should_exit = True
-    thread.join()
+    with served({"stories": load()}, limits=Limits(document_words=2000)) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,11 @@ import httpx
 import pytest
 
 from gareader.readers.settings import GatedAttentionConfig
-from gareader.serve.messages import Limits, answer_of, sentence
-from gareader.serve.service import HEADERS, create_app
+from gareader.serve.log import Log
+from gareader.serve.messages import KEYS, Limits, answer_json
+from gareader.serve.service import HEADERS, Hosts, ModelService
 from gareader.trained.predictor import untrained
+from serve.serving import running
 
 STORY = "Ann has the lamp. Ben has the drum. Mary Ann has the kite."
 ASKED: dict[str, Any] = {"document": STORY, "query": "___ has the drum.", "candidates": ["Ann", "Ben", "Mary Ann"]}
@@ -19,15 +21,14 @@ TOKEN = "open-sesame"
 READER = untrained(GatedAttentionConfig(hidden=6))
 
 
-def talk(conversation, *, readers=None, strict=True, **settings):
-    """Run a coroutine that gets a client of a fresh service; unless `strict`, it sees what a server makes of errors."""
+def talk(conversation, *, models=None, **settings):
+    """Run a coroutine that gets a client of a fresh service."""
 
     async def run():
-        app = create_app(readers or {"small": READER}, **settings)
-        transport = httpx.ASGITransport(app, raise_app_exceptions=strict)
+        service = ModelService(models or {"small": READER}, **settings)
         async with (
-            app.router.lifespan_context(app),
-            httpx.AsyncClient(transport=transport, base_url="http://x") as client,
+            running(service, body_bytes=service.limits.body_bytes) as server,
+            httpx.AsyncClient(base_url=f"http://127.0.0.1:{server.port}", trust_env=False, timeout=60) as client,
         ):
             return await conversation(client)
 
@@ -50,7 +51,7 @@ def test_a_question():
     found = response.json()
     expected = READER.answer(STORY, ASKED["query"], ASKED["candidates"])
     assert found["best"] == expected.best
-    assert (found["reader"], found["id"]) == ("small", "question")
+    assert (found["model"], found["id"]) == ("small", "question")
     assert found["absent"] == [" ".join(expected.example.candidates[place]) for place in expected.absent]
     assert [(each["answer"], each["probability"]) for each in found["ranking"]] == [
         (name, pytest.approx(share, abs=1e-6)) for name, share in expected.ranking
@@ -62,7 +63,7 @@ def test_an_answer_has_the_shape_of_every_prediction():
     asked = {**ASKED, "id": "seven", "candidates": ["Ann", "Ben", "Zoë"]}
     record = READER.answer(STORY, asked["query"], asked["candidates"]).record()
     found = post(asked).json()
-    assert found.keys() - {"reader"} == record.keys()
+    assert found.keys() - {"model"} == record.keys()
     assert (found["id"], found["absent"], found["best"]) == ("seven", ["Zoë"], record["best"])
     assert [each.keys() for each in found["ranking"]] == [each.keys() for each in record["ranking"]]
 
@@ -111,7 +112,7 @@ def test_candidates_are_proposed():
         ({"document": "half \ud800 a character"}, 422, "document: this holds half a character; send whole ones"),
         ({"attention": "perhaps"}, 422, "attention: this is neither true nor false; give one of them"),
         ({"canditates": []}, 422, "canditates: unknown key; did you mean 'candidates'? known: attention, "),
-        ({"reader": "huge"}, 400, "there is no reader 'huge' here; known: small"),
+        ({"model": "huge"}, 400, "there is no model 'huge' here; known: small"),
     ],
 )
 def test_a_question_that_is_none(change, code, message):
@@ -158,12 +159,8 @@ def test_other_pages_and_methods():
     for path in ("/nowhere", "/page/nothing.js"):
         assert get(path).json() == {"detail": "there is nothing here; /docs shows what there is"}
     response = get("/answer")
-    assert (response.status_code, response.headers["Allow"]) == (405, "POST")
+    assert (response.status_code, response.headers["Allow"]) == (405, "POST, OPTIONS")
     assert response.json() == {"detail": "/answer takes POST, not GET; /docs shows how"}
-
-
-def test_other_complaints_are_passed_on():
-    assert sentence({"type": "new", "msg": "Odd"}) == "Odd; /docs shows what a question is"
 
 
 def test_limits():
@@ -212,9 +209,9 @@ def test_answers_are_written_where_nobody_waits_for_them(monkeypatch):
 
     def watched(*given, **wishes):
         threads.append(current_thread())
-        return answer_of(*given, **wishes)
+        return answer_json(*given, **wishes)
 
-    monkeypatch.setattr("gareader.serve.service.answer_of", watched)
+    monkeypatch.setattr("gareader.serve.service.answer_json", watched)
     assert post({**ASKED, "attention": True}).status_code == 200
     assert len(threads) == 1
     assert current_thread() not in threads
@@ -228,7 +225,7 @@ class Broken:
 
 
 def test_a_failure_is_told_as_every_error_is():
-    response = post(ASKED, readers={"broken": Broken()}, strict=False)
+    response = post(ASKED, models={"broken": Broken()})
     assert response.status_code == 500
     assert response.json() == {"detail": "the service failed, which its log explains; ask something else"}
     assert {name: response.headers.get(name) for name in HEADERS} == HEADERS
@@ -238,33 +235,58 @@ class Stuck:
     """A reader that does not come back before it is told to."""
 
     def __init__(self):
-        self.go = Event()
+        self.began, self.go, self.read = Event(), Event(), []
 
     def predict(self, examples, *, attention=False):
+        self.began.set()
         self.go.wait(10)
+        self.read += [len(example.document) for example in examples]
         return READER.predict(examples, attention=attention)
 
 
-def test_overload_and_slowness_are_told_with_a_time_to_come_again():
+async def until(condition):
+    """Wait in the event loop."""
+    async with asyncio.timeout(60):
+        while not condition():
+            await asyncio.sleep(0.005)
+
+
+async def waiting(client, number):
+    """Wait for so many questions to wait."""
+    async with asyncio.timeout(60):
+        while (await client.get("/health")).json()["waiting"] != number:
+            await asyncio.sleep(0.005)
+
+
+@pytest.mark.parametrize(
+    ("limits", "status", "message"),
+    [
+        (Limits(waiting_words=2 * (16 + 50)), 503, "too many questions wait; come again later"),
+        (Limits(client_words=2 * (16 + 50)), 429, "too many of your words wait; ask again when there are answers"),
+    ],
+)
+def test_overload_is_told_with_a_time_to_come_again(limits, status, message):
     stuck = Stuck()
 
     async def conversation(client):
-        waiting = [asyncio.create_task(client.post("/answer", json=ASKED)) for _ in range(3)]
-        async with asyncio.timeout(60):
-            while (await client.get("/healthz")).json()["waiting"] < 3:
-                await asyncio.sleep(0.005)
+        tasks = [asyncio.create_task(client.post("/answer", json=ASKED))]
+        await until(stuck.began.is_set)
+        tasks += [asyncio.create_task(client.post("/answer", json=ASKED)) for _ in range(2)]
+        await waiting(client, 3)
         refused = await client.post("/answer", json=ASKED)
-        assert (await client.post("/answer", json=[ASKED] * 2)).status_code == 503
-        health = await client.get("/healthz")
+        assert (await client.post("/answer", json=[ASKED] * 2)).status_code == status
+        assert (await client.get("/health")).json() == {"status": "ok", "waiting": 3}
         stuck.go.set()
-        return refused, health, [await task for task in waiting]
+        return refused, [await task for task in tasks]
 
-    refused, health, answered = talk(conversation, readers={"stuck": stuck}, limits=Limits(waiting=3))
-    assert refused.status_code == 503
+    refused, answered = talk(conversation, models={"stuck": stuck}, limits=limits)
+    assert refused.status_code == status
+    assert refused.json()["detail"].startswith(message)
     assert refused.headers["Retry-After"] == "1"
-    assert health.json() == {"status": "ok", "waiting": 3}
     assert [response.status_code for response in answered] == [200] * 3
 
+
+def test_slowness_is_told_with_a_time_to_come_again():
     stuck = Stuck()
 
     async def impatient(client):
@@ -272,7 +294,7 @@ def test_overload_and_slowness_are_told_with_a_time_to_come_again():
         stuck.go.set()
         return response
 
-    late = talk(impatient, readers={"stuck": stuck}, limits=Limits(seconds=0.2))
+    late = talk(impatient, models={"stuck": stuck}, limits=Limits(seconds=0.2))
     assert late.status_code == 503
     assert "no answer within 0.2 seconds" in late.json()["detail"]
     assert late.headers["Retry-After"] == "5"
@@ -283,17 +305,17 @@ def test_the_token():
         response = post(ASKED, token=TOKEN, headers=headers)
         assert response.status_code == 401
         assert "token" in response.json()["detail"]
-        assert get("/readers", token=TOKEN, headers=headers).status_code == 401
+        assert get("/models", token=TOKEN, headers=headers).status_code == 401
     right = {"Authorization": f"Bearer {TOKEN}"}
     assert post(ASKED, token=TOKEN, headers=right).status_code == 200
-    assert get("/readers", token=TOKEN, headers=right).status_code == 200
-    assert get("/healthz", token=TOKEN).status_code == 200
+    assert get("/models", token=TOKEN, headers=right).status_code == 200
+    assert get("/health", token=TOKEN).status_code == 200
     assert post(ASKED, token="").status_code == 401
 
 
-def test_the_readers():
-    assert get("/readers").json() == [{"name": "small"}]
-    assert get("/readers", about=[{"name": "small", "about": "nothing"}]).json() == [
+def test_the_models():
+    assert get("/models").json() == [{"name": "small"}]
+    assert get("/models", about=[{"name": "small", "about": "nothing"}]).json() == [
         {"name": "small", "about": "nothing"}
     ]
 
@@ -318,3 +340,203 @@ def test_what_a_user_writes_is_in_no_log(caplog, capfd):
     post("Zanzibar")
     printed = capfd.readouterr()
     assert "Zanzibar" not in caplog.text + printed.out + printed.err
+
+
+@pytest.mark.parametrize("path", ["/", "/docs", "/models", "/health", "/openapi.json", "/metrics"])
+def test_head_has_the_headers_of_get_and_nothing_else(path):
+    async def both(client):
+        return await client.get(path), await client.head(path), await client.get(path)
+
+    full, head, again = talk(both)
+    assert (head.status_code, head.content) == (200, b"")
+    if path != "/metrics":  # which has counted
+        assert head.headers["Content-Length"] == full.headers["Content-Length"] == str(len(full.content))
+    assert head.headers["Content-Type"] == full.headers["Content-Type"]
+    assert again.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "methods"), [("/", "GET, HEAD, OPTIONS"), ("/models", "GET, HEAD, OPTIONS"), ("/answer", "POST, OPTIONS")]
+)
+def test_options_names_the_methods_and_lets_no_other_page_in(path, methods):
+    asked = {"Origin": "http://elsewhere.example", "Access-Control-Request-Method": "POST"}
+    response = talk(lambda client: client.options(path, headers=asked))
+    assert (response.status_code, response.content, response.headers["Allow"]) == (204, b"", methods)
+    assert not [name for name in response.headers if name.lower().startswith("access-control")]
+
+
+def test_metrics():
+    async def conversation(client):
+        await client.post("/answer", json=[ASKED, ASKED])
+        await client.post("/answer", json={**ASKED, "candidates": ["Ann"]})
+        await client.get("/no/such/Zanzibar")
+        return await client.get("/metrics")
+
+    response = talk(conversation)
+    assert response.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+    lines = response.text.splitlines()
+    for line in (
+        'gareader_requests_total{path="/answer",status="200"} 1',
+        'gareader_requests_total{path="/answer",status="400"} 1',
+        'gareader_requests_total{path="other",status="404"} 1',
+        'gareader_answer_seconds_bucket{le="+Inf"} 1',
+        "gareader_answer_seconds_count 1",
+        'gareader_batch_questions_bucket{le="+Inf"} 1',
+        "gareader_batch_questions_sum 2",
+        "gareader_questions_waiting 0",
+        "gareader_connections 1",
+        "# TYPE gareader_answer_seconds histogram",
+    ):
+        assert line in lines
+    memory = next(line for line in lines if line.startswith('gareader_memory_bytes{worker="0"} '))
+    assert float(memory.split()[1]) > 1e6
+    assert "Zanzibar" not in response.text
+
+
+def test_metrics_need_the_token():
+    assert get("/metrics", token=TOKEN).status_code == 401
+    assert get("/metrics", token=TOKEN, headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 200
+
+
+def test_a_log_on_request_has_a_line_for_each_request_and_none_of_the_texts():
+    lines = []
+
+    async def conversation(client):
+        await client.post("/answer", json={**ASKED, "document": STORY + " Zanzibar"})
+        await client.get("/Zanzibar?Zanzibar")
+        await client.request("ZANZIBAR", "/")
+        await client.post("/answer", content="Zanzibar", headers={"Content-Type": "application/json"})
+
+    talk(conversation, log=Log(lines.append, as_json=True))
+    assert "zanzibar" not in "".join(lines).lower()
+    seen = [(each["method"], each["path"], each["status"]) for each in map(json.loads, lines)]
+    assert seen == [("POST", "/answer", 200), ("GET", "other", 404), ("other", "/", 405), ("POST", "/answer", 422)]
+    assert all(json.loads(line)["milliseconds"] > 0 for line in lines)
+
+
+def test_a_failure_is_logged_with_its_place_and_without_its_message():
+    class Talkative:
+        def predict(self, *_, **__):
+            raise RuntimeError("Zanzibar")
+
+    for as_json in (True, False):
+        lines = []
+        post(ASKED, models={"talkative": Talkative()}, log=Log(lines.append, as_json=as_json))
+        assert "RuntimeError at " in lines[0]
+        assert "test_service.py:" in lines[0]
+        assert "Zanzibar" not in "".join(lines)
+
+
+def test_of_one_kind_there_is_one_line_a_second():
+    lines, time = [], [100.0]
+    log = Log(lines.append, clock=lambda: time[0])
+    for _ in range(50):
+        log.tell("one", "it happens")
+    log.tell("other", "that too")
+    time[0] += 1
+    log.tell("one", "it happens")
+    expected = ["gareader: it happens", "gareader: that too", "gareader: it happens (and 49 times before)"]
+    assert lines == expected
+
+
+def test_every_request_has_an_example_in_the_description_that_is_answered():
+    description = get("/openapi.json").json()
+    asked = [
+        (path, example["value"])
+        for path, methods in description["paths"].items()
+        for operation in methods.values()
+        if "requestBody" in operation
+        for example in operation["requestBody"]["content"]["application/json"]["examples"].values()
+    ]
+    assert {path for path, _ in asked} == {"/answer", "/candidates"}
+    for path, body in asked:
+        assert post(body, path).status_code == 200
+    for methods in description["paths"].values():
+        for operation in methods.values():
+            assert operation["operationId"].isidentifier()
+            assert operation["summary"]
+            assert next(iter(operation["responses"]["200"]["content"].values()))["examples"]
+
+
+def test_the_description_has_the_keys_that_the_service_knows():
+    schemas = get("/openapi.json").json()["components"]["schemas"]
+    assert schemas["Question"]["properties"].keys() == KEYS
+    answer = post({**ASKED, "attention": True}).json()
+    assert schemas["Answer"]["properties"].keys() == answer.keys()
+    assert schemas["Attention"]["properties"].keys() == answer["attention"].keys()
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:8000", "127.0.0.1.evil.example", "localhost.", "[::2]"])
+def test_a_foreign_name_is_refused(host):
+    response = get("/models", headers={"Host": host})
+    if host == "localhost.":
+        assert response.status_code == 200
+        return
+    assert response.status_code == 421
+    assert "127.0.0.1" in response.json()["detail"]
+    assert "--allowed-host" in response.json()["detail"]
+    assert host.partition(":")[0] not in response.text.replace("127.0.0.1", "") or host == "[::2]"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:8000", "localhost:1", "LOCALHOST", "[::1]:8000", "[::1]"])
+def test_the_names_of_this_machine_are_served(host):
+    assert get("/models", headers={"Host": host}).status_code == 200
+
+
+def test_which_names_are_served():
+    assert "reader.example:80" in Hosts.of("127.0.0.1", ["Reader.example"])
+    assert "10.0.0.7:8000" in Hosts.of("10.0.0.7")
+    assert "localhost" not in Hosts.of("10.0.0.7")
+    everywhere = Hosts.of("0.0.0.0")  # noqa: S104
+    assert "10.1.2.3:80" in everywhere
+    assert "[fe80::1]:80" in everywhere
+    assert "localhost" in everywhere
+    assert "evil.example" not in everywhere
+    assert "[fe80::1]" in Hosts.of("fe80::1")
+
+
+def test_a_path_with_a_slash_too_many_is_no_redirect():
+    response = get("/models/", headers={"Host": "127.0.0.1"})
+    assert (response.status_code, "Location" in response.headers) == (404, False)
+
+
+def test_a_name_of_300_characters_is_no_file():
+    assert get(f"/page/{'x' * 300}.js").status_code == 404
+    assert get(f"/page/{'é' * 200}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"document": "x" * 201}, "the document has 201 characters; 200 are the most; give a part of it"),
+        ({"query": "___ " + "x" * 97}, "the query has 101 characters; 100 are the most; give a part of it"),
+        ({"candidates": ["Ann", "x" * 31]}, "the candidate has 31 characters; 30 are the most; give a part of it"),
+    ],
+)
+def test_characters_have_a_limit(change, message):
+    limits = Limits(document_words=20, query_words=10, candidate_words=3)
+    response = post({**ASKED, **change}, limits=limits)
+    assert (response.status_code, response.json()) == (413, {"detail": message})
+    in_a_list = post([ASKED, {**ASKED, **change}], limits=limits)
+    assert in_a_list.json() == {"detail": f"question 2: {message}"}
+
+
+def test_the_questions_of_a_client_that_has_gone_are_not_read():
+    stuck = Stuck()
+
+    async def conversation(client):
+        first = asyncio.create_task(client.post("/answer", json=ASKED))
+        await until(stuck.began.is_set)
+        gone = [asyncio.create_task(client.post("/answer", json={**ASKED, "document": STORY * 50})) for _ in range(6)]
+        await waiting(client, 7)
+        for task in gone:
+            task.cancel()
+        await waiting(client, 1)
+        metrics = (await client.get("/metrics")).text
+        stuck.go.set()
+        await first
+        return metrics
+
+    metrics = talk(conversation, models={"stuck": stuck})
+    assert stuck.read == [len(READER.answer(STORY, ASKED["query"]).example.document)]
+    assert 'gareader_requests_total{path="/answer",status="499"} 6' in metrics

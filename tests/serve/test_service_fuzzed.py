@@ -11,14 +11,19 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from gareader.readers.settings import GatedAttentionConfig
-from gareader.serve.service import create_app
 from gareader.trained.predictor import untrained
+from serve.serving import served
 
 pytestmark = pytest.mark.slow
 
-schema = schemathesis.openapi.from_asgi(
-    "/openapi.json", create_app({"small": untrained(GatedAttentionConfig(hidden=4, hops=2))})
-)
+
+@pytest.fixture(scope="module")
+def api():
+    with served({"small": untrained(GatedAttentionConfig(hidden=4, hops=2))}) as address:
+        yield schemathesis.openapi.from_url(f"{address}openapi.json")
+
+
+schema = schemathesis.pytest.from_fixture("api")
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 
 

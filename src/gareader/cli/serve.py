@@ -2,10 +2,10 @@
 
 import errno
 import os
-import signal
 import socket
+import sys
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
@@ -21,13 +21,16 @@ def serve(
     *models: str,
     host: str = "127.0.0.1",
     port: Annotated[int, Parameter(validator=Number(gte=0, lte=65535))] = 8000,
+    allowed_host: Annotated[tuple[str, ...], Parameter(negative=())] = (),
     token: str | None = None,
+    workers: Annotated[int, Parameter(validator=Number(gte=1, lte=256))] = 1,
     batch_size: Annotated[int, Parameter(validator=Number(gte=1))] = 32,
     document_words: Annotated[int, Parameter(validator=Number(gte=1))] = 10_000,
+    log: Literal["json"] | None = None,
     check: Annotated[bool, Parameter(negative=())] = False,
     modules: Modules = (),
 ) -> None:
-    """A page for people and a service for programs; needs the extra `serve`.
+    """A page for people and a service for programs.
 
     Example: `gareader serve --check`
 
@@ -39,12 +42,18 @@ def serve(
         The address to listen at; others than this machine can connect only if you change it.
     port
         The port; 0 takes a free one.
+    allowed_host
+        Another name by which the service is reached, such as that of a proxy before it; may be given several times.
     token
         What programs must send as `Authorization: Bearer …`; also taken from GAREADER_TOKEN.
+    workers
+        Processes that share the port, the models and the cores.
     batch_size
         The most questions of a batch.
     document_words
         The most words of a document; longer ones are refused.
+    log
+        Write a line for each request to stderr, as JSON and without the users' texts.
     check
         Load the models, answer one question, and stop.
     """
@@ -53,40 +62,52 @@ def serve(
     if required is not None and not required.strip():
         raise GareaderError("the token is empty; write one behind --token or into GAREADER_TOKEN, or leave both out")
     import_modules(modules)
-    import uvicorn
-
+    from gareader.serve.log import Log
     from gareader.serve.messages import Limits
-    from gareader.serve.service import create_app
+    from gareader.serve.service import Hosts, ModelService
+    from gareader.serve.workers import Workers
+    from gareader.serve.workers import serve as serve_alone
 
     loaded = {name: load(folder) for name, folder in folders.items()}
-    first = next(iter(loaded.values())).answer(
-        "Ann has the lamp. Ben has the drum.", "XXXXX has the lamp."
-    )  # imports, threads
+
+    def warm() -> None:
+        """Answer once: imports, threads, and whether it works at all."""
+        for name, model in loaded.items():
+            first = model.answer("Ann has the lamp. Ben has the drum.", "XXXXX has the lamp.")
+            if check:
+                print(f"{name}: ready, answering with {first.best} among {len(first.ranking)}")
+
     if check:
-        print(f"{', '.join(loaded)}: ready, answering with {first.best} among {len(first.ranking)}")
+        warm()
         return
     listener = listening(host, port)
-    service = create_app(
+    service = ModelService(
         loaded,
         about=[{**record(folder), "name": name} for name, folder in folders.items()],
         limits=replace(Limits(), document_words=document_words),
         token=required,
         batch_size=batch_size,
+        hosts=Hosts.of(host, allowed_host),
+        log=Log(lambda line: print(line, file=sys.stderr, flush=True), as_json=log == "json"),
+        workers=workers,
     )
-    config = uvicorn.Config(service, log_level="warning", access_log=False, timeout_graceful_shutdown=60)
-    server = uvicorn.Server(config)
-    for number in (signal.SIGINT, signal.SIGTERM):  # uvicorn stops by them, then raises them again
-        signal.signal(number, lambda *_: None)
     place = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}/"
     access = "without a token" if required is None else "to those who send the token"
-    complain(f"serving {', '.join(loaded)} at {place} {access} (programs: POST /answer, see /docs); Ctrl-C stops")
-    server.run([listener])
+    told = f"serving {', '.join(loaded)} at {place} {access} (programs: POST /answer, see /docs); Ctrl-C stops"
+    if workers > 1:
+        complain(told)
+        Workers(service, listener, workers, warm).run()
+    else:
+        warm()
+        complain(told)
+        serve_alone(service, listener)
 
 
 def listening(host: str, port: int) -> socket.socket:
     """Open a socket at that address."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+        return socket.create_server((host, port), family=family, backlog=1024)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise GareaderError(f"port {port} is in use; choose another with --port") from None

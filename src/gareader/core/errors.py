@@ -88,8 +88,6 @@ EXTRAS = {
     "filelock": "train",
     "matplotlib": "plot",
     "scipy": "pairs",
-    "fastapi": "serve",
-    "uvicorn": "serve",
     "optuna": "tune",
     "sqlalchemy": "tune",
     "gensim": "vectors",

@@ -58,6 +58,12 @@ def question_of(document: Words, query: Words, candidates: Iterable[str] | None)
     return Example("question", document, cloze.query, choices, None)
 
 
+def propose_candidates(document: Words, query: Words) -> list[Words]:
+    """Possible answers from the document, of the kinds that the query asks for; the query may be empty."""
+    cloze = as_cloze(query)
+    return find_candidates(document, cloze.query, cloze.kinds)
+
+
 def _blank_of(query: Sequence[str]) -> re.Pattern[str]:
     """The pattern of the blank of a query, which is a text or a list of words."""
     dots = sum(len(_ELLIPSIS.findall(part)) for part in query)

@@ -1,120 +1,148 @@
 """Batching of questions that arrive at the same time."""
 
-from collections.abc import Callable, Iterable
-from concurrent.futures import Future
-from dataclasses import dataclass, field
-from queue import Empty, Queue
-from threading import Lock, Thread
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from threading import Condition, Thread
+from time import monotonic
 
 from gareader.data.examples import Example, Prediction
 from gareader.trained.predictor import Answering
 
 WORDS = 32_000
 """The most document words of a batch, with padding: with queries of 1,000 words, 128 MB of attention per hop."""
+OVERHEAD = 50
+"""A question counts as its document's words and so many more."""
+SECONDS_PER_WORD = 0.001
+"""A question lets others pass that come less than this later for each word that they are shorter."""
 
 
 class OverloadedError(Exception):
-    """Too many questions are waiting."""
+    """Too many words wait; `own` if they are those of the client that has asked."""
+
+    def __init__(self, *, own: bool) -> None:
+        super().__init__()
+        self.own = own
 
 
-@dataclass(frozen=True)
-class _Request:
-    make: Callable[[], Example]
+@dataclass(frozen=True, eq=False)
+class _Waiting:
+    example: Example
     attention: bool
-    answer: Future[Prediction] = field(default_factory=Future)
+    client: str
+    words: int
+    turn: float
+    answer: asyncio.Future[Prediction]
 
 
 class Batcher:
-    """One thread answers the questions to one model: all questions that wait when it is free are its next batch.
+    """One thread answers the questions to one model: the next batch is the first question in turn and those like it.
 
-    No question waits for a batch to fill: a single question is read at once, and batches grow with the load. The same
-    thread tokenises the texts. Python runs one thread at a time, so sixty threads that tokenise would delay every step
-    of the one that reads.
+    No question waits for a batch to fill: a single question is read at once, and batches grow with the load. Short
+    questions pass long ones, but not for ever. A question whose future is cancelled is not read.
     """
 
-    def __init__(self, predictor: Answering, *, batch_size: int = 32, most_waiting: int = 256) -> None:
-        self.predictor = predictor
-        self.batch_size = batch_size
-        self.most_waiting = most_waiting
-        self.waiting = 0
-        self._lock = Lock()
-        self._queue: Queue[_Request | None] = Queue()
+    def __init__(
+        self,
+        predictor: Answering,
+        *,
+        batch_size: int = 32,
+        most_words: int = 500_000,
+        client_words: int = 250_000,
+        seen: Callable[[int], None] = lambda questions: None,
+    ) -> None:
+        """`seen` is told the size of each batch. To be made, asked and closed in one event loop."""
+        self.predictor, self.batch_size, self.seen = predictor, batch_size, seen
+        self.most_words, self.client_words = most_words, client_words
+        self.asked = 0
+        """The questions without an answer, those that are being read among them."""
+        self._loop = asyncio.get_running_loop()
+        self._changed = Condition()
+        self._waiting: list[_Waiting] = []
+        self._closed = False
         self._thread = Thread(target=self._work, name="gareader-batcher", daemon=True)
         self._thread.start()
 
-    def ask(self, make: Callable[[], Example], *, attention: bool = False) -> Future[Prediction]:
-        """Queue the question that `make` returns; the future holds its answer, or the error that `make` raises."""
-        request = _Request(make, attention)
-        with self._lock:
-            if self.waiting >= self.most_waiting:
-                raise OverloadedError
-            self.waiting += 1
-        request.answer.add_done_callback(self._done)
-        self._queue.put(request)
-        return request.answer
+    def ask(self, example: Example, *, attention: bool = False, client: str = "") -> asyncio.Future[Prediction]:
+        """Queue a question; raise OverloadedError if too many words of questions no longer than it wait before it."""
+        words = len(example.document) + OVERHEAD
+        turn = monotonic() + words * SECONDS_PER_WORD
+        question = _Waiting(example, attention, client, words, turn, self._loop.create_future())
+        with self._changed:
+            before = [each for each in self._waiting if each.words <= words and not each.answer.done()]
+            if words + sum(each.words for each in before if each.client == client) > self.client_words:
+                raise OverloadedError(own=True)
+            if words + sum(each.words for each in before) > self.most_words:
+                raise OverloadedError(own=False)
+            self._waiting.append(question)
+            self._changed.notify()
+        self.asked += 1
+        question.answer.add_done_callback(self._done)
+        return question.answer
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Answer the questions in the queue, then stop the thread."""
-        self._queue.put(None)
-        self._thread.join()
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+        await asyncio.to_thread(self._thread.join)
+        await asyncio.sleep(0)  # the answers of the last batch
 
-    def _done(self, answer: Future[Prediction]) -> None:  # noqa: ARG002
-        with self._lock:
-            self.waiting -= 1
+    def _done(self, answer: asyncio.Future[Prediction]) -> None:  # noqa: ARG002
+        self.asked -= 1
 
     def _work(self) -> None:
-        closed = False
-        while not closed:
-            batch = [self._queue.get()]
-            while len(batch) < self.batch_size and batch[-1] is not None:
-                try:
-                    batch.append(self._queue.get_nowait())
-                except Empty:
+        while batch := self._next():
+            self._answer(batch)
+
+    def _next(self) -> list[_Waiting]:
+        """Wait for the next batch; it is empty after `close`."""
+        with self._changed:
+            while True:
+                self._waiting = [each for each in self._waiting if not each.answer.done()]
+                if self._waiting or self._closed:
                     break
-            closed = batch[-1] is None
-            # cancelled requests are left out
-            requests = [each for each in batch if each is not None and each.answer.set_running_or_notify_cancel()]
-            for group in similar_lengths(self._with_examples(requests)):
-                self._answer(group)
+                self._changed.wait()
+            batch = next_batch(self._waiting, self.batch_size)
+            chosen = set(batch)
+            self._waiting = [each for each in self._waiting if each not in chosen]
+            return batch
 
-    def _with_examples(self, requests: Iterable[_Request]) -> list[tuple[_Request, Example]]:
-        pairs = []
-        for request in requests:
-            try:
-                pairs.append((request, request.make()))
-            except Exception as error:  # noqa: BLE001 - the client gets it
-                request.answer.set_exception(error)
-        return pairs
-
-    def _answer(self, group: list[tuple[_Request, Example]]) -> None:
+    def _answer(self, batch: list[_Waiting]) -> None:
         try:
-            predictions = self.predictor.predict([example for _, example in group], attention=group[0][0].attention)
+            results: Sequence[Prediction | Exception] = self.predictor.predict(
+                [each.example for each in batch], attention=batch[0].attention
+            )
         except Exception as error:  # noqa: BLE001 - the client gets it
-            if len(group) == 1:
-                group[0][0].answer.set_exception(error)
+            if len(batch) > 1:
+                for each in batch:  # an error of one question must not fail the others
+                    self._answer([each])
                 return
-            for pair in group:  # an error of one question must not fail the others
-                self._answer([pair])
-            return
-        for (request, _), prediction in zip(group, predictions, strict=True):
-            request.answer.set_result(prediction)
+            results = [error]
+        self._loop.call_soon_threadsafe(self._deliver, batch, results)
+
+    def _deliver(self, batch: list[_Waiting], results: Sequence[Prediction | Exception]) -> None:
+        self.seen(len(batch))
+        for each, result in zip(batch, results, strict=True):
+            if each.answer.done():  # the client has gone
+                continue
+            if isinstance(result, Exception):
+                each.answer.set_exception(result)
+            else:
+                each.answer.set_result(result)
 
 
-def similar_lengths(pairs: list[tuple[_Request, Example]]) -> list[list[tuple[_Request, Example]]]:
-    """Split the questions into batches with little padding, those with attention apart from those without."""
-    groups: list[list[tuple[_Request, Example]]] = []
-    for pair in sorted(pairs, key=lambda pair: (pair[0].attention, len(pair[1].document))):
-        if groups and _fits(groups[-1], *pair):
-            groups[-1].append(pair)
-        else:
-            groups.append([pair])
-    return groups
-
-
-def _fits(group: list[tuple[_Request, Example]], request: _Request, longest: Example) -> bool:
-    first, shortest = group[0]
-    return (
-        request.attention == first.attention
-        and len(longest.document) <= 2 * len(shortest.document)
-        and len(longest.document) * (len(group) + 1) <= WORDS
-    )
+def next_batch(waiting: Sequence[_Waiting], size: int) -> list[_Waiting]:
+    """The first question in turn, and others of similar length in the order of their turns, for little padding."""
+    batch: list[_Waiting] = []
+    shortest = longest = 0
+    for each in sorted(waiting, key=lambda each: each.turn):
+        length = len(each.example.document)
+        low, high = min(shortest or length, length), max(longest, length)
+        little_padding = high <= 2 * low and high * (len(batch) + 1) <= WORDS
+        if not batch or (little_padding and each.attention == batch[0].attention):
+            batch.append(each)
+            shortest, longest = low, high
+        if len(batch) == size:
+            break
+    return batch

@@ -3,34 +3,37 @@
 import asyncio
 import hmac
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from concurrent.futures import Future
+import os
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from importlib.resources import files
-from typing import Annotated, Any
-
-from fastapi import Body, Depends, FastAPI, HTTPException, Request, Response
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
-from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
-from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from ipaddress import ip_address
+from time import perf_counter
+from typing import Any
 
 from gareader.core.errors import GareaderError, QuestionError
-from gareader.data.examples import Example, Prediction
-from gareader.data.language.candidates import find_candidates
-from gareader.data.language.questions import as_cloze
-from gareader.data.text import query_words, question_of, tokenise
+from gareader.data.examples import Example, Prediction, Words
+from gareader.data.text import propose_candidates, query_words, question_of, tokenise
 from gareader.serve.batcher import Batcher, OverloadedError
-from gareader.serve.messages import NOT_MARKED, SENTENCES, Answer, Limits, Problem, Question, answer_of, sentence
+from gareader.serve.http import Problem, Request, Response
+from gareader.serve.log import Log
+from gareader.serve.messages import (
+    CHARACTERS,
+    Limits,
+    Question,
+    answer_json,
+    body_of,
+    document_and_query,
+    place,
+    questions_of,
+)
+from gareader.serve.metrics import Metrics
+from gareader.serve.openapi import description
 from gareader.trained.predictor import Answering
 
-PAGE = files("gareader.serve") / "page"
-KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
-
+KINDS = {"html": "text/html; charset=utf-8", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -42,253 +45,333 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
-PROBLEMS: dict[int | str, dict[str, Any]] = {
-    code: {"model": Problem, "description": text}
-    for code, text in {
-        400: "The question cannot be answered: no candidate in the document, no blank, and the like.",
-        401: "The token is missing or wrong.",
-        413: "Larger than the service takes.",
-        422: "Not a question as the service takes it.",
-        500: "The service failed.",
-        503: "Too many questions wait, or the answer took too long; Retry-After says when to come again.",
-    }.items()
-}
+OTHER = "other"
+"""The path of requests to nowhere, in metrics and log: the sent one may have a user's text."""
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
-def create_app(
-    readers: Mapping[str, Answering],
-    *,
-    about: Sequence[Mapping[str, Any]] = (),
-    limits: Limits | None = None,
-    token: str | None = None,
-    batch_size: int = 32,
-) -> FastAPI:
-    """The service with these models, the first of them the default; `about` is the response of /readers."""
-    limits = limits or Limits()
-    batchers: dict[str, Batcher] = {}
+@dataclass(frozen=True)
+class Hosts:
+    """The names under which the service is reached; a page from elsewhere can give this machine's address another."""
+
+    names: Collection[str]
+    """Without ports; an IPv6 address in brackets."""
+    any_address: bool = False
+    """Whether every IP address is right: the service listens at all, and a page has no way to forge one."""
+
+    @classmethod
+    def of(cls, bound: str, more: Collection[str] = ()) -> "Hosts":
+        """The names of a service that listens at the address `bound`, and others."""
+        names = {(f"[{bound}]" if ":" in bound else bound).lower(), *(name.lower() for name in more)}
+        everywhere = bound in ("", "0.0.0.0", "::")  # noqa: S104 - it asks, and does not bind
+        if everywhere:
+            names.add(socket.gethostname().lower())
+        if everywhere or names & set(LOOPBACK) or bound.startswith("127."):
+            names |= set(LOOPBACK)
+        return cls(frozenset(names), everywhere)
+
+    def __contains__(self, host: str) -> bool:
+        """Whether a request with this header Host is for this service."""
+        name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() and not host.endswith("]") else host
+        name = name.lower().removesuffix(".")
+        return name in self.names or (self.any_address and _is_address(name.strip("[]")))
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class Route:
+    """What answers the requests to one path."""
+
+    method: str
+    respond: Callable[[Request], Awaitable[Response]]
+    with_token: bool = True
+
+
+class ModelService:
+    """Answers requests with models, the first of which is the default."""
+
+    headers: Mapping[str, str] = HEADERS
+
+    def __init__(
+        self,
+        models: Mapping[str, Answering],
+        *,
+        about: Sequence[Mapping[str, Any]] = (),
+        limits: Limits | None = None,
+        token: str | None = None,
+        batch_size: int = 32,
+        hosts: Hosts | None = None,
+        log: Log | None = None,
+        workers: int = 1,
+    ) -> None:
+        """`about` is the response of /models."""
+        self.models, self.limits, self.token, self.batch_size = models, limits or Limits(), token, batch_size
+        self.hosts = hosts or Hosts.of("127.0.0.1")
+        self.log = log or Log(lambda line: None)
+        self.batchers: dict[str, Batcher] = {}
+        listed = as_json([dict(each) for each in about] or [{"name": name} for name in models])
+        self.routes = {
+            "/answer": Route("POST", self.answer),
+            "/candidates": Route("POST", self.candidates),
+            "/models": Route("GET", fixed(listed)),
+            "/health": Route("GET", self.health, with_token=False),
+            "/metrics": Route("GET", self.show_metrics),
+            "/openapi.json": Route("GET", fixed(as_json(description(self.limits.questions))), with_token=False),
+            "/stories": Route("GET", fixed(as_json(bundled_stories())), with_token=False),
+            **{path: Route("GET", fixed(page), with_token=False) for path, page in pages().items()},
+        }
+        self.metrics = Metrics([*self.routes, OTHER], workers)
 
     @asynccontextmanager
-    async def open_readers(app: FastAPI) -> AsyncIterator[None]:  # noqa: ARG001
-        for name, predictor in readers.items():
-            batchers[name] = Batcher(predictor, batch_size=batch_size, most_waiting=limits.waiting)
+    async def open(self, worker: int = 0) -> AsyncIterator[None]:
+        """Read questions as long as this context lasts, as the worker of that number."""
+        self.metrics.worker = worker
+        self.metrics.set("pid", os.getpid())
+        limits = self.limits
+        for name, model in self.models.items():
+            self.batchers[name] = Batcher(
+                model,
+                batch_size=self.batch_size,
+                most_words=limits.waiting_words,
+                client_words=limits.client_words,
+                seen=self.metrics.read_together,
+            )
         yield
-        for batcher in batchers.values():
-            await run_in_threadpool(batcher.close)
+        for batcher in self.batchers.values():
+            await batcher.close()
 
-    app = FastAPI(
-        title="gareader",
-        summary="Cloze questions about a text: a probability for each possible answer.",
-        version="1",
-        lifespan=open_readers,
-        docs_url=None,
-        redoc_url=None,
-    )
-    app.add_middleware(Guard, body_bytes=limits.body_bytes)
-    app.exception_handler(RequestValidationError)(_invalid)
-    app.exception_handler(400)(_unreadable)
-    app.exception_handler(404)(lambda *_: _problem(404, "there is nothing here; /docs shows what there is"))
-    app.exception_handler(405)(_other_method)
-    failed = "the service failed, which its log explains; ask something else"
-    app.exception_handler(Exception)(lambda *_: _problem(500, failed, HEADERS))
-    allowed = [Depends(_token_check(token))]
+    # ---- any request ----
 
-    @app.post("/answer", response_model=Answer | list[Answer], responses=PROBLEMS, dependencies=allowed)
-    async def answer(
-        body: Annotated[Question | Annotated[list[Question], Body(min_length=1, max_length=limits.questions)], Body()],
-    ) -> Response:
+    async def respond(self, request: Request) -> Response:
+        """Respond to a request; raises nothing but CancelledError, after its client has gone."""
+        began = perf_counter()
+        path = request.path if request.path in self.routes else OTHER
+        status = 499
+        try:
+            response = await self._respond(request)
+            status = response.status
+        except Problem as problem:
+            status = problem.status
+            response = as_problem(problem)
+        except Exception as error:  # noqa: BLE001 - the client gets it
+            self.log.failure(error)
+            status = 500
+            response = as_problem(Problem(500, "the service failed, which its log explains; ask something else"))
+        finally:
+            self._note(request.method, path, status, began)
+        return response
+
+    def refuse(self, problem: Problem) -> Response:
+        """Respond to what is no request."""
+        self._note(None, OTHER, problem.status, perf_counter())
+        return as_problem(problem)
+
+    def note(self, connections: int) -> None:
+        """Note how many connections are open, and how many questions wait."""
+        self.metrics.set("gareader_connections", connections)
+        self.metrics.set("gareader_questions_waiting", self.waiting)
+
+    def _note(self, method: str | None, path: str, status: int, began: float) -> None:
+        seconds = perf_counter() - began
+        self.metrics.responded(path, status)
+        if path == "/answer" and status == 200:
+            self.metrics.answered(seconds)
+        known = method if method in ("GET", "HEAD", "POST", "OPTIONS") else OTHER
+        self.log.request(method=known, path=path, status=status, milliseconds=round(1000 * seconds, 3))
+
+    async def _respond(self, request: Request) -> Response:
+        if request.host is not None and request.host not in self.hosts:
+            known = ", ".join(sorted(self.hosts.names))
+            raise Problem(421, f"the service is not known by this name; ask {known}, or start it with --allowed-host")
+        if (request.method, request.path) == ("OPTIONS", "*"):
+            return Response(204)
+        route = self.routes.get(request.path)
+        if route is None:
+            raise Problem(404, "there is nothing here; /docs shows what there is")
+        methods = ["GET", "HEAD", "OPTIONS"] if route.method == "GET" else [route.method, "OPTIONS"]
+        allow = {"Allow": ", ".join(methods)}
+        if request.method == "OPTIONS":
+            return Response(204, headers=allow)
+        if request.method not in methods:
+            raise Problem(
+                405, f"{request.path} takes {route.method}, not {request.method[:20]}; /docs shows how", allow
+            )
+        if route.with_token:
+            self._check_token(request.headers.get("authorization", ""))
+        return await route.respond(request)
+
+    def _check_token(self, authorization: str) -> None:
+        scheme, _, given = authorization.partition(" ")
+        right = scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), (self.token or "").encode())
+        if self.token is not None and not right:
+            told = {"WWW-Authenticate": "Bearer"}
+            raise Problem(401, "send the service's token: Authorization: Bearer …", told)
+
+    # ---- the requests ----
+
+    async def answer(self, request: Request) -> Response:
         """Answer a question, or each of a list."""
-        questions = body if isinstance(body, list) else [body]
-        names = [each.reader or next(iter(batchers)) for each in questions]
-        if unknown := next((name for name in names if name not in batchers), None):
-            raise HTTPException(400, f"there is no reader {unknown!r} here; known: {', '.join(batchers)}")
-        predictions = await _predictions(questions, [batchers[name] for name in names], limits)
-        texts = await run_in_threadpool(_as_json, questions, names, predictions)
-        return Response(f"[{','.join(texts)}]" if isinstance(body, list) else texts[0], media_type="application/json")
+        body = body_of(request)
+        questions = questions_of(body, self.limits.questions)
+        names = [each.model or next(iter(self.batchers)) for each in questions]
+        if unknown := next((name for name in names if name not in self.batchers), None):
+            raise Problem(400, f"there is no model {unknown[:40]!r} here; known: {', '.join(self.batchers)}")
+        examples = []
+        attention = 0  # the weights of all questions that ask for attention
+        for number, each in enumerate(questions):
+            if number:
+                await asyncio.sleep(0)  # others have their turn between two texts
+            examples.append(self._example(each, number))
+            if each.attention:
+                attention += attention_size(examples[-1])
+                if attention > self.limits.attention:
+                    problem = f"attention of {attention:,} numbers; {self.limits.attention:,} are the most"
+                    raise Problem(413, f"{place(number)}{problem}; give less at a time, or ask without attention")
+        predictions = await self._predictions(questions, names, examples, request.client)
+        if attention:
+            text = await asyncio.to_thread(answers_json, questions, names, predictions)
+        else:
+            text = answers_json(questions, names, predictions)
+        return Response(200, (text if isinstance(body, list) else text[1:-1]).encode())
 
-    @app.post("/candidates", responses=PROBLEMS, dependencies=allowed)
-    async def candidates(document: Annotated[str, Body(min_length=1)], query: Annotated[str, Body()] = "") -> list[str]:
+    async def candidates(self, request: Request) -> Response:
         """Possible answers, proposed from the document, of the kinds that the query asks for."""
-        words = await run_in_threadpool(_words, document, query, limits)
-        return await run_in_threadpool(_proposals, *words)
+        words = self._words(*document_and_query(body_of(request)))
+        try:
+            return as_json([" ".join(each) for each in propose_candidates(*words)])
+        except QuestionError as error:
+            raise Problem(400, str(error)) from None
 
-    @app.get("/readers", dependencies=allowed, responses={401: PROBLEMS[401]})
-    async def list_readers() -> list[dict[str, Any]]:
-        """The readers that answer, the default first."""
-        return [dict(each) for each in about] or [{"name": name} for name in readers]
-
-    @app.get("/stories", include_in_schema=False)
-    async def stories() -> list[dict[str, Any]]:
-        return bundled_stories()
-
-    @app.get("/healthz")
-    async def health() -> dict[str, Any]:
+    async def health(self, request: Request) -> Response:  # noqa: ARG002
         """Whether the service is up, and how many questions wait."""
-        return {"status": "ok", "waiting": sum(batcher.waiting for batcher in batchers.values())}
+        return as_json({"status": "ok", "waiting": self.waiting})
 
-    @app.get("/", include_in_schema=False)
-    async def page() -> Response:
-        return _file("index.html")
+    async def show_metrics(self, request: Request) -> Response:  # noqa: ARG002
+        """Counters for Prometheus."""
+        self.metrics.set("gareader_questions_waiting", self.waiting)
+        return Response(200, self.metrics.text().encode(), "text/plain; version=0.0.4; charset=utf-8")
 
-    @app.get("/docs", include_in_schema=False)
-    async def docs() -> Response:
-        return _file("docs.html")
+    @property
+    def waiting(self) -> int:
+        """The questions without an answer."""
+        return sum(batcher.asked for batcher in self.batchers.values())
 
-    @app.get("/page/{name}", include_in_schema=False)
-    async def page_file(name: str) -> Response:
-        return _file(name)
+    async def _predictions(
+        self, questions: Sequence[Question], names: Sequence[str], examples: Sequence[Example], client: str
+    ) -> list[Prediction]:
+        futures: list[asyncio.Future[Prediction]] = []
+        try:
+            for each, name, example in zip(questions, names, examples, strict=True):
+                futures.append(self.batchers[name].ask(example, attention=each.attention, client=client))
+            async with asyncio.timeout(self.limits.seconds):
+                return [await future for future in futures]
+        except OverloadedError as error:
+            if error.own:
+                problem = "too many of your words wait; ask again when there are answers, or ask less at a time"
+                raise Problem(429, problem, {"Retry-After": "1"}) from None
+            raise Problem(503, "too many questions wait; come again later", {"Retry-After": "1"}) from None
+        except TimeoutError:
+            problem = f"no answer within {self.limits.seconds:g} seconds; ask less at a time, or come again later"
+            raise Problem(503, problem, {"Retry-After": "5"}) from None
+        finally:
+            for future in futures:  # all questions of a list are answered, or none; nobody may wait for them any more
+                future.cancel()
 
-    return app
+    def _example(self, question: Question, number: int) -> Example:
+        """The question as words; limits are checked before the work that they limit."""
+        limits, where = self.limits, place(number)
+        for each in question.candidates or ():
+            check_characters("candidate", each, limits.candidate_words, where)
+        if len(question.candidates or ()) > limits.candidates:
+            raise Problem(413, f"{where}more than {limits.candidates} candidates; give fewer")
+        document, query = self._words(question.document, question.query, where)
+        try:
+            example = replace(question_of(document, query, question.candidates), id=question.id)
+        except QuestionError as error:
+            raise Problem(400, f'{where}{error}, for example "candidates": ["Tom", "Mary Ann"]') from None
+        except GareaderError as error:
+            raise Problem(400, f"{where}{error}") from None
+        if max(map(len, example.candidates)) > limits.candidate_words:
+            raise Problem(413, f"{where}a candidate of more than {limits.candidate_words} words; give a part")
+        return example
+
+    def _words(self, document: str, query: str, where: str = "") -> tuple[Words, Words]:
+        """The words of document and query; raise 413 if they are too many."""
+        for name, text, most in (
+            ("document", document, self.limits.document_words),
+            ("query", query, self.limits.query_words),
+        ):
+            check_characters(name, text, most, where)
+            check_words(name, text.split(), most, where)  # cheap, and enough for most texts
+        words = tokenise(document), query_words(query)
+        check_words("document", words[0], self.limits.document_words, where)
+        check_words("query", words[1], self.limits.query_words, where)
+        return words
 
 
-async def _predictions(questions: Sequence[Question], batchers: Sequence[Batcher], limits: Limits) -> list[Prediction]:
-    attention: list[int] = []  # the number of weights of each question that asks for attention
-    futures: list[Future[Prediction]] = []
-    try:
-        for number, (each, batcher) in enumerate(zip(questions, batchers, strict=True)):
-            make = partial(_example, each, number, limits, attention)
-            futures.append(batcher.ask(make, attention=each.attention))
-        return await asyncio.wait_for(asyncio.gather(*map(asyncio.wrap_future, futures)), limits.seconds)
-    except OverloadedError:
-        for future in futures:  # all questions of a list are answered, or none
-            future.cancel()
-        raise HTTPException(503, "too many questions wait; come again later", {"Retry-After": "1"}) from None
-    except TimeoutError:
-        problem = f"no answer within {limits.seconds:g} seconds; ask less at a time, or come again later"
-        raise HTTPException(503, problem, {"Retry-After": "5"}) from None
+def check_characters(name: str, text: str, words: int, where: str) -> None:
+    """Raise 413 for a text of too many characters for its limit of words."""
+    if len(text) > (most := CHARACTERS * words):
+        raise Problem(413, f"{where}the {name} has {len(text):,} characters; {most:,} are the most; give a part of it")
 
 
-def _as_json(questions: Sequence[Question], names: Sequence[str], predictions: Sequence[Prediction]) -> list[str]:
-    """The answers as JSON, one at a time: with attention a single answer may have a million numbers."""
+def check_words(name: str, words: Sequence[str], most: int, where: str) -> None:
+    """Raise 413 for too many words."""
+    if len(words) > most:
+        raise Problem(413, f"{where}the {name} has {len(words):,} words; {most:,} are the most; give a part of it")
+
+
+def attention_size(example: Example) -> int:
+    """The size of the attention in a response."""
+    return len(example.document) * (len(example.query) + len(example.candidates))
+
+
+def answers_json(questions: Sequence[Question], names: Sequence[str], predictions: Sequence[Prediction]) -> str:
+    """The answers as a JSON list."""
     texts = []
     for number, (each, name, prediction) in enumerate(zip(questions, names, predictions, strict=True)):
         if not prediction.answerable:
-            raise HTTPException(400, f"{_place(number)}no candidate occurs in the document; give others")
-        texts.append(answer_of(prediction, name, attention=each.attention).model_dump_json(exclude_none=True))
-    return texts
+            raise Problem(400, f"{place(number)}no candidate occurs in the document; give others")
+        texts.append(answer_json(prediction, name, attention=each.attention))
+    return f"[{', '.join(texts)}]"
 
 
-def _example(question: Question, number: int, limits: Limits, attention: list[int]) -> Example:
-    """The question as words; limits are checked before the work that they limit."""
-    if len(question.candidates or ()) > limits.candidates:
-        raise HTTPException(413, f"{_place(number)}more than {limits.candidates} candidates; give fewer")
-    document, query = _words(question.document, question.query, limits, number)
-    try:
-        example = replace(question_of(document, query, question.candidates), id=question.id)
-    except QuestionError as error:
-        raise HTTPException(400, f'{_place(number)}{error}, for example "candidates": ["Tom", "Mary Ann"]') from None
-    except GareaderError as error:
-        raise HTTPException(400, f"{_place(number)}{error}") from None
-    if max(map(len, example.candidates)) > limits.candidate_words:
-        raise HTTPException(
-            413, f"{_place(number)}a candidate of more than {limits.candidate_words} words; give a part"
-        )
-    if question.attention:
-        attention.append(len(document) * (len(query) + len(example.candidates)))
-        if sum(attention) > limits.attention:
-            problem = f"attention of {sum(attention):,} numbers; {limits.attention:,} are the most"
-            raise HTTPException(413, f"{_place(number)}{problem}; give less at a time, or ask without attention")
-    return example
+def as_json(value: Any) -> Response:
+    """A value as a response."""
+    return Response(200, json.dumps(value, ensure_ascii=False).encode())
 
 
-def _proposals(document: tuple[str, ...], query: tuple[str, ...]) -> list[str]:
-    """Candidates from the document for this query, which may be empty."""
-    try:
-        cloze = as_cloze(query)
-    except GareaderError as error:
-        raise HTTPException(400, str(error)) from None
-    return [" ".join(words) for words in find_candidates(document, cloze.query, cloze.kinds)]
+def as_problem(problem: Problem) -> Response:
+    """A problem as a response."""
+    body = json.dumps({"detail": problem.detail}, ensure_ascii=False).encode(errors="replace")
+    return Response(problem.status, body, headers=problem.headers)
 
 
-def _words(document: str, query: str, limits: Limits, number: int = 0) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words of document and query; raise 413 if they are too many."""
-    _check_length(document.split(), query.split(), limits, number)  # cheap, and enough for most texts
-    words = tokenise(document), query_words(query)
-    _check_length(*words, limits, number)
-    return words
+def fixed(response: Response) -> Callable[[Request], Awaitable[Response]]:
+    """Respond to every request alike."""
+
+    async def respond(request: Request) -> Response:  # noqa: ARG001
+        return response
+
+    return respond
 
 
-def _check_length(document: Sequence[str], query: Sequence[str], limits: Limits, number: int) -> None:
-    for name, words, most in (("document", document, limits.document_words), ("query", query, limits.query_words)):
-        if len(words) > most:
-            problem = f"the {name} has {len(words):,} words; {most:,} are the most; give a part of it"
-            raise HTTPException(413, f"{_place(number)}{problem}")
-
-
-def _place(number: int) -> str:
-    return f"question {number + 1}: " if number else ""
-
-
-def _token_check(token: str | None) -> Callable[..., None]:
-    bearer = HTTPBearer(auto_error=False)
-
-    def check(given: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]) -> None:
-        if token is not None and not (given and hmac.compare_digest(given.credentials.encode(), token.encode())):
-            raise HTTPException(
-                401, "send the service's token: Authorization: Bearer …", {"WWW-Authenticate": "Bearer"}
-            )
-
-    return check
-
-
-class Guard:
-    """Limits the bytes of a request while they arrive, and adds the security headers to every response."""
-
-    def __init__(self, app: ASGIApp, body_bytes: int) -> None:
-        self.app = app
-        self.body_bytes = body_bytes
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        size = 0
-
-        async def counted() -> Message:
-            nonlocal size
-            message = await receive()
-            size += len(message.get("body", b""))
-            if size > self.body_bytes:
-                raise HTTPException(413, f"the request is larger than {self.body_bytes:,} bytes; ask less at a time")
-            return message
-
-        async def with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
-            await send(message)
-
-        if scope["type"] == "http":
-            await self.app(scope, counted, with_headers)
-        else:
-            await self.app(scope, receive, send)
-
-
-def _invalid(request: Request, error: Exception) -> Response:  # noqa: ARG001
-    """Respond with one plain sentence instead of pydantic's list of errors."""
-    assert isinstance(error, RequestValidationError)  # noqa: S101 - it is this handler's only kind
-    if isinstance(error.body, bytes):
-        return _problem(422, NOT_MARKED)
-    # pydantic has errors for both kinds of body, a question and a list: keep those of the kind that was sent
-    is_list = isinstance(error.body, list)
-    relevant = [each for each in error.errors() if any("list[" in str(part) for part in each["loc"]) == is_list]
-    first = (relevant or error.errors())[0]
-    place = [part for part in first["loc"][1:] if "Question" not in str(part)] * (first["type"] != "json_invalid")
-    number = place.pop(0) if place and isinstance(place[0], int) else 0
-    key = ".".join(map(str, place))
-    return _problem(422, f"{_place(number)}{key}{': ' * bool(key)}{sentence(first)}")
-
-
-def _unreadable(request: Request, error: Exception) -> Response:  # noqa: ARG001
-    """Respond to a 400: FastAPI raises it for JSON that Python cannot read, such as one nested too deeply."""
-    if error.__cause__:
-        return _problem(422, SENTENCES["json_invalid"])
-    return _problem(400, getattr(error, "detail", ""))
-
-
-def _problem(status: int, detail: str, headers: Mapping[str, str] | None = None) -> Response:
-    return JSONResponse({"detail": detail}, status, headers)
-
-
-def _other_method(request: Request, error: Exception) -> Response:
-    headers = getattr(error, "headers", None) or {}
-    problem = f"{request.url.path} takes {headers.get('Allow')}, not {request.method}; /docs shows how"
-    return _problem(405, problem, headers)
+def pages() -> dict[str, Response]:
+    """The files of the page, by their paths."""
+    fresh = {"Cache-Control": "no-cache"}
+    found = {
+        f"/page/{file.name}": Response(200, file.read_bytes(), kind, fresh)
+        for file in (files("gareader.serve") / "page").iterdir()
+        if (kind := KINDS.get(file.name.rpartition(".")[2]))
+    }
+    return found | {"/": found["/page/index.html"], "/docs": found["/page/docs.html"]}
 
 
 def bundled_stories() -> list[dict[str, Any]]:
@@ -303,12 +386,3 @@ def bundled_stories() -> list[dict[str, Any]]:
         }
         for row in map(json.loads, rows)
     ]
-
-
-def _file(name: str) -> Response:
-    """A file of the page."""
-    kind = KINDS.get(name.rpartition(".")[2])
-    path = PAGE / name
-    if kind is None or "/" in name or not path.is_file():
-        raise HTTPException(404)
-    return Response(path.read_bytes(), media_type=kind, headers={"Cache-Control": "no-cache"})

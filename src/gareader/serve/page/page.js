@@ -211,7 +211,7 @@ async function ask() {
   try {
     const body = { document: document_, query, attention: true };
     if (state.candidates.length) body.candidates = state.candidates;
-    if ($("reader").value) body.reader = $("reader").value;
+    if ($("reader").value) body.model = $("reader").value;
     const found = await send("/answer", body);
     if (turn !== state.turn) return;
     state.answer = found;
@@ -298,7 +298,7 @@ async function start() {
   $("samples").addEventListener("change", () => { const sample = state.samples[$("samples").value]; if (sample) { take(sample); ask(); } });
   window.addEventListener("hashchange", () => { const kept = fromLink(); if (kept) { take(kept); ask(); } });
   try {
-    const readers = await send("/readers");
+    const readers = await send("/models");
     $("reader").replaceChildren(...readers.map(({ name }) => new Option(name, name)));
     $("reader-choice").hidden = readers.length < 2;
     state.samples = await send("/stories");
