@@ -1,9 +1,14 @@
 """`gareader serve` as a process: it starts, answers, finishes what it has taken, and stops."""
 
 import json
+import os
+import resource
 import signal
 import socket
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -13,10 +18,13 @@ import forked
 from gareader.benchmark.serving import memory, service
 from gareader.cli.serve import listening
 from gareader.core.errors import GareaderError
+from gareader.serve.workers import most_connections
+from gareader.trained.predictor import load
+from waiting import wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")]
 
-ASKED = {
+ASKED: dict[str, Any] = {
     "document": "Ann has the lamp. Ben has the drum. " * 300,
     "query": "___ has the drum.",
     "candidates": ["Ann", "Ben"],
@@ -30,8 +38,13 @@ def post(port, body, headers=None):
         return response.status, json.load(response)
 
 
+def said(process):
+    assert process.stderr is not None
+    return process.stderr
+
+
 def test_on_a_signal_it_finishes_what_it_has_taken():
-    with service(8) as (port, process), ThreadPoolExecutor(6) as clients:
+    with service("--batch-size", "8") as (port, process), ThreadPoolExecutor(6) as clients:
         assert post(port, {**ASKED, "document": "Ann has the lamp. Ben has the drum."})[0] == 200
         futures = [clients.submit(post, port, [ASKED] * 4) for _ in range(6)]
         health = f"http://127.0.0.1:{port}/health"
@@ -44,7 +57,7 @@ def test_on_a_signal_it_finishes_what_it_has_taken():
 
 
 def test_nothing_of_what_users_write_is_logged_and_memory_stays():
-    with service(8) as (port, process):
+    with service() as (port, process):
         for number in range(30):
             post(port, {**ASKED, "document": f"Ann Zanzibar{number} has the lamp. Ben has the drum."})
         before = memory(process.pid)
@@ -55,8 +68,99 @@ def test_nothing_of_what_users_write_is_logged_and_memory_stays():
         assert memory(process.pid) < before + 30
         process.send_signal(signal.SIGTERM)
         process.wait(60)
-        assert process.stderr is not None
-        assert b"Zanzibar" not in process.stderr.read()
+        assert "Zanzibar" not in said(process).read()
+
+
+def children(process):
+    return [int(pid) for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
+
+
+def metrics(port):
+    with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as response:
+        return response.read().decode()
+
+
+def test_several_workers_answer_as_one_does_and_are_replaced_when_they_die():
+    short = {**ASKED, "document": "Ann has the lamp. Ben has the drum. Mary Ann has the kite."}
+    expected = load().answer(short["document"], short["query"], short["candidates"])
+    with service("--workers", "2") as (port, process):
+        for number in range(6):
+            status, found = post(port, {**short, "id": str(number)})
+            assert status == 200
+            shares = [(each["answer"], each["probability"]) for each in found["ranking"]]
+            assert shares == [(name, pytest.approx(share, abs=1e-12)) for name, share in expected.ranking]
+        assert 'gareader_requests_total{path="/answer",status="200"} 6' in metrics(port)
+        assert {f'gareader_memory_bytes{{worker="{number}"}}' in metrics(port) for number in (0, 1)} == {True}
+        before = children(process)
+        assert len(before) == 2
+        os.kill(before[0], signal.SIGKILL)
+        wait_until(lambda: len(children(process)) == 2 and before[0] not in children(process))
+        assert said(process).readline() == "gareader: worker 0 has died (signal 9) and is replaced\n"
+        for _ in range(4):
+            assert post(port, short)[0] == 200
+        ended = children(process)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+        assert not [pid for pid in ended if Path(f"/proc/{pid}").exists()]
+
+
+def test_workers_end_with_the_process_that_has_started_them():
+    with service("--workers", "2") as (port, process):
+        assert post(port, {**ASKED, "document": "Ann has the lamp. Ben has the drum."})[0] == 200
+        orphans = children(process)
+        process.kill()
+        process.wait(60)
+        wait_until(lambda: not [pid for pid in orphans if Path(f"/proc/{pid}").exists()])
+
+
+def test_half_sent_requests_up_to_the_limit_of_files_lock_nobody_out_and_fill_no_log():
+    with service(files=64) as (port, process), ExitStack() as held:
+        for _ in range(100):
+            slow = held.enter_context(socket.create_connection(("127.0.0.1", port)))
+            slow.sendall(b"POST /answer HTTP/1.1\r\nHost: local")
+        for _ in range(3):
+            assert post(port, {**ASKED, "document": "Ann has the lamp. Ben has the drum."})[0] == 200
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+        told = said(process).read().splitlines()
+        assert {line.partition(" (")[0] for line in told} == {
+            "gareader: more than 32 connections; those that wait longest are closed"
+        }
+
+
+def test_a_half_sent_body_does_not_keep_the_service_from_its_end():
+    with service() as (port, process), socket.create_connection(("127.0.0.1", port)) as slow:
+        slow.sendall(b"POST /answer HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
+        wait_until(lambda: "gareader_connections 2" in metrics(port))
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(40) == 0
+
+
+def test_other_names_are_served_on_request():
+    with service("--allowed-host", "reader.example") as (port, _):
+        for host, status in (("reader.example", 200), ("127.0.0.1", 200), ("evil.example", 421)):
+            request = Request(f"http://127.0.0.1:{port}/models", headers={"Host": host})
+            try:
+                found = urlopen(request, timeout=60).status  # noqa: S310
+            except HTTPError as error:
+                found = error.code
+            assert found == status
+
+
+def test_requests_are_logged_on_request():
+    with service("--log", "json") as (port, process):
+        post(port, {**ASKED, "document": "Ann has the lamp. Ben has the drum."})
+        line = json.loads(said(process).readline())
+    assert (line["path"], line["status"]) == ("/answer", 200)
+
+
+def test_there_are_fewer_connections_than_files(monkeypatch):
+    limits = [(256, 1024), (10, 10), (resource.RLIM_INFINITY,) * 2, (10**6, 10**6)]
+    found = []
+    for limit in limits:
+        monkeypatch.setattr(resource, "getrlimit", lambda _, limit=limit: limit)
+        found.append(most_connections())
+    assert found == [224, 1, 4096, 4096]
 
 
 def test_what_cannot_be_served():

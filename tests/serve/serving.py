@@ -14,10 +14,8 @@ async def running(service, **settings):
     """A server of the service in this event loop."""
     async with service.open():
         server = Server(service, socket.create_server(("127.0.0.1", 0)), **settings)
-        port = server.listener.getsockname()[1]
         task = asyncio.create_task(server.run())
         await asyncio.sleep(0)
-        server.port = port
         try:
             yield server
         finally:

@@ -73,7 +73,7 @@ def test_answers_are_those_of_the_reader_alone():
 
 
 def test_what_waits_while_one_is_read_is_read_together(slow):
-    seen = []
+    seen: list[int] = []
 
     async def run():
         async with blocked(slow, batch_size=8, seen=seen.append) as batcher:

@@ -5,6 +5,7 @@ import json
 import random
 import socket
 from contextlib import asynccontextmanager
+from typing import Any
 
 import h11
 import pytest
@@ -83,14 +84,15 @@ def test_requests(data, expected, step):
 
 def by_h11(data):
     """The same by h11."""
-    connection, found = h11.Connection(h11.SERVER), []
+    connection = h11.Connection(h11.SERVER)
+    found: list[list[Any]] = []
     connection.receive_data(data)
     try:
         while (event := connection.next_event()) not in (h11.NEED_DATA, h11.PAUSED):
             if isinstance(event, h11.Request):
                 found.append([event.method.decode(), event.target.decode(), b""])
             elif isinstance(event, h11.Data):
-                found[-1][2] += bytes(event.data)
+                found[-1][2] = found[-1][2] + bytes(event.data)
     except h11.RemoteProtocolError:
         return None
     whole = connection.their_state in (h11.DONE, h11.MUST_CLOSE)
@@ -314,24 +316,20 @@ def test_a_client_that_asks_whether_to_go_on_is_told():
 
 
 def test_a_client_that_does_not_read_does_not_fill_the_memory():
-    class Large:
-        def __init__(self):
-            self.headers, self.responded = {}, 0
+    class Large(ModelService):
+        responded = 0
 
         async def respond(self, _):
             self.responded += 1
             return Response(200, b"x" * 1_000_000)
 
-        def note(self, connections):
-            pass
-
     async def inside():
-        service = Large()
+        service = Large({})
         made = http.Server(service, socket.create_server(("127.0.0.1", 0)), deadlines=Deadlines(write=0.2))
-        port, task = made.listener.getsockname()[1], asyncio.create_task(made.run())
+        task = asyncio.create_task(made.run())
         client = socket.socket()
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        client.connect(("127.0.0.1", port))
+        client.connect(("127.0.0.1", made.port))
         client.sendall(GET * 100)
         async with asyncio.timeout(60):
             while not made.open:

@@ -399,7 +399,7 @@ def test_metrics_need_the_token():
 
 
 def test_a_log_on_request_has_a_line_for_each_request_and_none_of_the_texts():
-    lines = []
+    lines: list[str] = []
 
     async def conversation(client):
         await client.post("/answer", json={**ASKED, "document": STORY + " Zanzibar"})
@@ -420,7 +420,7 @@ def test_a_failure_is_logged_with_its_place_and_without_its_message():
             raise RuntimeError("Zanzibar")
 
     for as_json in (True, False):
-        lines = []
+        lines: list[str] = []
         post(ASKED, models={"talkative": Talkative()}, log=Log(lines.append, as_json=as_json))
         assert "RuntimeError at " in lines[0]
         assert "test_service.py:" in lines[0]
@@ -428,7 +428,8 @@ def test_a_failure_is_logged_with_its_place_and_without_its_message():
 
 
 def test_of_one_kind_there_is_one_line_a_second():
-    lines, time = [], [100.0]
+    lines: list[str] = []
+    time = [100.0]
     log = Log(lines.append, clock=lambda: time[0])
     for _ in range(50):
         log.tell("one", "it happens")

@@ -1,33 +1,38 @@
-"""The HTTP service under load: many clients against one process, with and without batching."""
+"""The HTTP service under load: many clients against it, beside bare batches of the same questions in one process."""
 
+import asyncio
 import json
 import os
+import re
 import signal
-import socket
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.client import HTTPConnection
 from pathlib import Path
-from threading import Thread
-from time import perf_counter, sleep
+from time import perf_counter
 from typing import Any
 
 from gareader.core.errors import GareaderError
+from gareader.data.examples import PLACEHOLDER, Example
+from gareader.trained.predictor import load
+
+BATCH = 32
+SHARES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
 
 @dataclass(frozen=True)
 class Load:
     """Throughput and latency of the service under clients that each ask one question after the other."""
 
-    batch_size: int
-    """The most questions of a batch; 1 is without batching."""
+    workers: int
     clients: int
     seconds: float
     answers_per_second: float
+    bare_per_second: tuple[float, float]
+    """The answers of bare batches of 32 questions in one process, without HTTP and tokeniser: before and after."""
     milliseconds: dict[str, float]
     """Median, 95th and 99th percentile of the time from question to answer."""
     statuses: dict[str, int]
@@ -35,97 +40,181 @@ class Load:
     memory_mb: tuple[float, float]
     """Memory of the service after a third of the time and at the end."""
 
-
-def bench_serve(
-    questions: Sequence[dict[str, Any]], clients: int, seconds: float, batch_sizes: Sequence[int] = (1, 32)
-) -> list[Load]:
-    """Measure the same load on a fresh service for each batch size."""
-    return [bench_batch_size(questions, clients, seconds, size) for size in batch_sizes]
+    @property
+    def share_of_bare_speed(self) -> float:
+        """The service's speed over the mean of the two bare ones."""
+        return self.answers_per_second / (sum(self.bare_per_second) / 2)
 
 
-def bench_batch_size(questions: Sequence[dict[str, Any]], clients: int, seconds: float, batch_size: int) -> Load:
-    """Measure a service in a process of its own, with clients in threads of this process."""
-    with service(batch_size) as (port, process):
-        bodies = [json.dumps(question).encode() for question in questions]
-        until = perf_counter() + seconds
-        crowd = [Client(port, bodies[n % len(bodies) :] + bodies[: n % len(bodies)], until) for n in range(clients)]
-        for client in crowd:
-            client.thread.start()
-        sleep(seconds / 3)
-        early = memory(process.pid)
-        for client in crowd:
-            client.thread.join()
-        late = memory(process.pid)
-    times = sorted(time for client in crowd for time in client.times)
-    if not times:
+def bench_serve(examples: Sequence[Example], clients: int, seconds: float, workers: int = 1) -> Load:
+    """Measure bare batches, a service in processes of its own, and bare batches again."""
+    before = bare_speed(examples, seconds / 4)
+    with service("--workers", str(workers)) as (port, process):
+        crowd, memories = asyncio.run(
+            watched(
+                Crowd(port, [request_of(question_of(example)) for example in examples], clients, seconds), process.pid
+            )
+        )
+    after = bare_speed(examples, seconds / 4)
+    if not crowd.times:
         raise GareaderError("no question was answered; try more seconds")
-    statuses = sum((client.statuses for client in crowd), Counter[str]())
-    shares = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
-    percentiles = {name: 1000 * times[min(int(share * len(times)), len(times) - 1)] for name, share in shares.items()}
-    return Load(batch_size, clients, seconds, len(times) / seconds, percentiles, dict(statuses), (early, late))
+    speed = len(crowd.times) / seconds
+    return Load(workers, clients, seconds, speed, (before, after), crowd.milliseconds(), dict(crowd.statuses), memories)
+
+
+def bare_speed(examples: Sequence[Example], seconds: float) -> float:
+    """The answers per second of the default model to these questions, in batches of similar length."""
+    model = load()
+    list(model.answer_many(examples[:BATCH], batch_size=BATCH))  # a first time
+    count, began = 0, perf_counter()
+    while (duration := perf_counter() - began) < seconds:
+        count += len(list(model.answer_many(examples, batch_size=BATCH)))
+    return count / duration
+
+
+def question_of(example: Example) -> dict[str, Any]:
+    """The question as a program sends it."""
+    return {
+        "document": " ".join(example.document),
+        "query": " ".join("XXXXX" if word == PLACEHOLDER else word for word in example.query),
+        "candidates": [" ".join(candidate) for candidate in example.candidates],
+    }
+
+
+def request_of(question: Any) -> bytes:
+    """A request to /answer."""
+    body = json.dumps(question).encode()
+    head = "POST /answer HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length:"
+    return f"{head} {len(body)}\r\n\r\n".encode() + body
 
 
 @dataclass
-class Client:
-    """Asks one question after the other."""
+class Crowd:
+    """Clients of one event loop that each send one request after the other, as cheaply as Python can."""
 
     port: int
-    bodies: list[bytes]
-    until: float
+    requests: Sequence[bytes]
+    clients: int
+    seconds: float
     times: list[float] = field(default_factory=list)
+    """Seconds of the responses with status 200."""
     statuses: Counter[str] = field(default_factory=Counter)
+    """Responses by status; a connection that was cut counts as `cut`."""
+    each: int | None = None
+    """The most requests of each client."""
 
-    def __post_init__(self) -> None:
-        self.thread = Thread(target=self.run)
+    async def run(self) -> "Crowd":
+        """Ask until the time is over."""
+        loop = asyncio.get_running_loop()
+        until = perf_counter() + self.seconds
+        made: list[Client] = []
 
-    def run(self) -> None:
-        """Ask until the time is over; responses other than 200 are counted, but not timed."""
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=60)
-        number = 0
-        while (start := perf_counter()) < self.until:
-            try:
-                body = self.bodies[number % len(self.bodies)]
-                connection.request("POST", "/answer", body, {"Content-Type": "application/json"})
-                response = connection.getresponse()
-                response.read()
-            except OSError as error:
-                self.statuses[type(error).__name__] += 1
-                connection.close()
-                continue
-            self.statuses[str(response.status)] += 1
-            if response.status == 200:
-                self.times.append(perf_counter() - start)
-            number += 1
-        connection.close()
+        def client() -> Client:
+            made.append(Client(self, len(made), until, loop.create_future()))
+            return made[-1]
+
+        await asyncio.gather(*(loop.create_connection(client, "127.0.0.1", self.port) for _ in range(self.clients)))
+        await asyncio.gather(*(each.ended for each in made))
+        return self
+
+    def milliseconds(self) -> dict[str, float]:
+        """Percentiles of the times."""
+        times = sorted(self.times)
+        return {name: 1000 * times[min(int(share * len(times)), len(times) - 1)] for name, share in SHARES.items()}
+
+
+class Client(asyncio.Protocol):
+    """One of a crowd."""
+
+    transport: asyncio.Transport
+
+    def __init__(self, crowd: Crowd, number: int, until: float, ended: asyncio.Future[None]) -> None:
+        self.crowd, self.number, self.until, self.ended = crowd, number, until, ended
+        self.left = crowd.each
+        self.buffer = bytearray()
+        self.began = 0.0
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Ask the first question."""
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - it is a stream
+        self.transport = transport
+        self._ask()
+
+    def data_received(self, data: bytes) -> None:
+        """Note a response that is whole, and ask on."""
+        self.buffer += data
+        end = self.buffer.find(b"\r\n\r\n")
+        match = re.search(rb"\r\nContent-Length: (\d+)", self.buffer[:end]) if end >= 0 else None
+        if match is None or len(self.buffer) < end + 4 + int(match[1]):
+            return
+        status = self.buffer[9:12].decode()
+        self.crowd.statuses[status] += 1
+        if status == "200":
+            self.crowd.times.append(perf_counter() - self.began)
+        self.buffer.clear()
+        self._ask()
+
+    def connection_lost(self, error: Exception | None) -> None:  # noqa: ARG002
+        """End, before the time is over if the service has cut the connection."""
+        if self.began < self.until:
+            self.crowd.statuses["cut"] += 1
+        self.ended.set_result(None)
+
+    def _ask(self) -> None:
+        self.began = perf_counter()
+        if self.began >= self.until or self.left == 0:
+            self.began = self.until
+            self.transport.close()
+            return
+        if self.left is not None:
+            self.left -= 1
+        self.transport.write(self.crowd.requests[self.number % len(self.crowd.requests)])
+        self.number += 1
+
+
+async def watched(crowd: Crowd, pid: int) -> tuple[Crowd, tuple[float, float]]:
+    """Run a crowd and note the memory of a process and its children after a third of the time and at the end."""
+    running = asyncio.create_task(crowd.run())
+    await asyncio.sleep(crowd.seconds / 3)
+    early = memory(pid)
+    return await running, (early, memory(pid))
 
 
 @contextmanager
-def service(batch_size: int) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
-    """Run `gareader serve` in a process of its own; the values are its port and the process."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "gareader", "serve", "--port", str(port), "--batch-size", str(batch_size)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE)  # noqa: S603 - nothing in it comes from outside
+def service(*arguments: str, files: int | None = None) -> Iterator[tuple[int, "subprocess.Popen[str]"]]:
+    """Run `gareader serve` in a process of its own, with so many files; the values are its port and the process."""
+    command = [sys.executable, "-m", "gareader", "serve", "--port", "0", *arguments]
+    if files is not None:
+        command = ["sh", "-c", f'ulimit -n {files}; exec "$@"', "sh", *command]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)  # noqa: S603 - nothing is from outside
+    assert process.stderr is not None  # noqa: S101 - as the line above says
     try:
-        for _ in range(600):
-            try:
-                with socket.create_connection(("127.0.0.1", port), timeout=1):
-                    break
-            except OSError:
-                if process.poll() is not None:
-                    message = process.stderr.read().decode() if process.stderr else ""
-                    raise GareaderError(f"the service did not start: {message.strip()}") from None
-                sleep(0.1)
-        yield port, process
+        said = process.stderr.readline()
+        if not (found := re.search(r" at http://\S+:(\d+)/ ", said)):
+            raise GareaderError(f"the service did not start: {said + process.stderr.read()}")
+        yield int(found[1]), process
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(60)
-        if process.stderr:
-            process.stderr.close()
+        process.wait(90)
+        process.stderr.close()
 
 
 def memory(pid: int) -> float:
-    """The resident memory of a process in MB."""
-    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+    """The memory of a process and its children in MB; pages that several of them share count once."""
+    children = [int(path.name) for path in Path("/proc").glob("[0-9]*") if _parent(path) == pid]
+    return sum(map(_share, [pid, *children])) / 1e3
+
+
+def _parent(process: Path) -> int | None:
+    try:
+        return int((process / "stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return None
+
+
+def _share(pid: int) -> int:
+    """The kilobytes of a process, with its share of shared pages."""
+    try:
+        return int(Path(f"/proc/{pid}/smaps_rollup").read_text().partition("\nPss:")[2].split()[0])
+    except OSError:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1000

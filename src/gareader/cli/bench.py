@@ -14,7 +14,6 @@ from cyclopts.validators import Number
 
 from gareader.cli.app import Json
 from gareader.core.files import opened
-from gareader.data.examples import PLACEHOLDER
 from gareader.data.sources import read_examples
 
 if TYPE_CHECKING:
@@ -82,10 +81,11 @@ def serve(
     corpus: Path | None = None,
     clients: AtLeastOne = 64,
     time: Annotated[float, Parameter(validator=Number(gt=0))] = 60.0,
-    questions: AtLeastOne = 64,
+    questions: AtLeastOne = 256,
+    workers: AtLeastOne = 1,
     as_json: Json = False,
 ) -> None:
-    """The HTTP service under load, with and without batching; needs the extra `serve`.
+    """The HTTP service under load, beside bare batches of the same questions in one process.
 
     Example: `gareader bench serve --clients 2 --time 0.5`
 
@@ -96,30 +96,29 @@ def serve(
     clients
         How many ask at the same time, each one question after the other.
     time
-        Seconds for each of the two.
+        Seconds of the load; bare batches are read for a quarter of it before and after.
     questions
         How many different ones.
+    workers
+        Processes of the service.
     """
     source = Path(str(files("gareader.data") / "stories" / "stories.jsonl")) if corpus is None else corpus
-    bodies = [
-        {
-            "document": " ".join(example.document),
-            "query": " ".join("XXXXX" if word == PLACEHOLDER else word for word in example.query),
-            "candidates": [" ".join(candidate) for candidate in example.candidates],
-        }
-        for example in islice(read_examples(source), questions)
-    ]
+    examples = list(islice(read_examples(source), questions))
     from gareader.benchmark.serving import bench_serve
 
-    for load in bench_serve(bodies, clients, time):
-        if as_json:
-            print(json.dumps(asdict(load)), flush=True)
-            continue
-        print(f"{'without batching' if load.batch_size == 1 else f'batches of up to {load.batch_size}'}")
-        latency = "   ".join(f"{name} {value:.0f} ms" for name, value in load.milliseconds.items())
-        early, late = load.memory_mb
-        print(f"  {load.answers_per_second:.1f} answers/s   {latency}   {load.clients} clients, {load.seconds:g} s")
-        print(f"  statuses {load.statuses}   memory {early:.0f} → {late:.0f} MB", flush=True)
+    load = bench_serve(examples, clients, time, workers)
+    if as_json:
+        print(json.dumps({**asdict(load), "share_of_bare_speed": load.share_of_bare_speed}))
+        return
+    latency = "   ".join(f"{name} {value:.0f} ms" for name, value in load.milliseconds.items())
+    early, late = load.memory_mb
+    before, after = load.bare_per_second
+    print(
+        f"{'bare batches of 32':<24} {(before + after) / 2:8.1f} answers/s   (before {before:.1f}, after {after:.1f})"
+    )
+    print(f"{'the service':<24} {load.answers_per_second:8.1f} answers/s   {latency}")
+    print(f"{'':<24} {clients} clients, {time:g} s, statuses {load.statuses}, memory {early:.0f} → {late:.0f} MB")
+    print(f"{'speed':<24} {load.share_of_bare_speed:8.2f}     of the bare batches'")
 
 
 @bench.command

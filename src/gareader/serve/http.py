@@ -371,6 +371,7 @@ class Server:
     ) -> None:
         """`tell` logs a line of some kind."""
         self.service, self.listener, self.body_bytes, self.most, self.tell = service, listener, body_bytes, most, tell
+        self.port: int = listener.getsockname()[1]
         self.deadlines = deadlines or Deadlines()
         self.headers = "".join(f"\r\n{name}: {value}" for name, value in service.headers.items()).encode() + b"\r\n\r\n"
         self.waiting: dict[Connection, None] = {}

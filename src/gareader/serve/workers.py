@@ -6,6 +6,7 @@ import os
 import resource
 import signal
 import socket
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
@@ -18,6 +19,8 @@ from gareader.serve.service import ModelService
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 RESERVED_FILES = 32
 """Open files of a process that are no connections."""
+SWITCH_SECONDS = 0.0005
+"""How long the event loop keeps Python's lock from the thread that reads, which needs it between two native calls."""
 AGAIN = 1.0
 """A worker that has ended earlier than so many seconds after its start is not replaced at once."""
 
@@ -34,6 +37,7 @@ def serve(service: ModelService, listener: socket.socket, *, worker: int = 0, pa
 
 
 async def _serve(service: ModelService, listener: socket.socket, worker: int, parent: int | None) -> None:
+    sys.setswitchinterval(SWITCH_SECONDS)
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(lambda _, context: _unexpected(service, context))
     server = Server(
