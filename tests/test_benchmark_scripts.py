@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import random
 import re
 import runpy
 import shlex
@@ -14,7 +15,7 @@ import torch
 
 import forked
 import synthetic
-from benchmarks import gru, readers, shards
+from benchmarks import gru, load, readers, shards
 from benchmarks.lstm import GRU, LSTM, bench_lstm
 from benchmarks.script import start
 from benchmarks.whole_run import bare_step, bench_run
@@ -27,6 +28,7 @@ from gareader.data import corpora
 from gareader.data.store import prepare
 from gareader.nn.tensors import tensors
 from gareader.readers.memory_reader import window_loss
+from gareader.serve.openapi import description
 from gareader.training.experiment import Experiment
 from places import PROJECT, SAMPLES
 
@@ -177,3 +179,30 @@ def test_no_more_is_read_than_there_is(tmp_path):
     with pytest.raises(GareaderError, match="name one of them"):
         shards.repeat(tmp_path / "many", 7, tmp_path / "more")
     assert {path.name for path in tmp_path.iterdir()} == {"cbt.arrow", "many"}
+
+
+@pytest.mark.parametrize(
+    ("method", "status", "body", "expected"),
+    [
+        ("POST", "200", b"{}", True),
+        ("POST", "200", b"", False),
+        ("HEAD", "200", b"", True),
+        ("OPTIONS", "204", b"", True),
+        ("POST", "422", b'{"detail": "this is no question"}', True),
+        ("POST", "422", b'{"detail": ""}', False),
+        ("POST", "500", b'{"detail": "the service failed"}', False),
+        ("POST", "503", b'{"detail": "too many questions wait"}', False),
+        ("POST", "cut", b"", False),
+    ],
+)
+def test_which_responses_to_random_requests_are_right(method, status, body, expected):
+    assert load.right(method, status, body) == expected
+
+
+def test_random_requests_are_the_same_for_the_same_seed_and_of_all_kinds():
+    api = description(64)
+    made = [load.random_request(api, random.Random(seed))[1] for seed in [*range(200), *range(200)]]
+    assert made[:200] == made[200:]
+    bodies = [each.partition(b"\r\n\r\n")[2] for each in made]
+    valid = [body for body in bodies if body.startswith((b'{"document"', b'[{"document"'))]
+    assert 100 < len(valid) < 300

@@ -227,6 +227,7 @@ def test_the_page_for_programs(page, address):
     page.goto(address + "docs")
     page.wait_for_selector("text=POST /answer")
     assert "curl" in page.locator("#curl").inner_text()
+    expect(page.locator("#operations pre").nth(2)).to_contain_text("two questions, the second with attention")
     page.go_back()
     page.wait_for_selector("#answers li")
 

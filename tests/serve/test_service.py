@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
+from gareader.data.text import question_of
 from gareader.readers.settings import GatedAttentionConfig
 from gareader.serve.log import Log
 from gareader.serve.messages import KEYS, Limits, answer_json
@@ -520,6 +521,20 @@ def test_characters_have_a_limit(change, message):
     assert (response.status_code, response.json()) == (413, {"detail": message})
     in_a_list = post([ASKED, {**ASKED, **change}], limits=limits)
     assert in_a_list.json() == {"detail": f"question 2: {message}"}
+
+
+@pytest.mark.parametrize("change", [{"candidates": None}, {"document": STORY * 500}])
+def test_texts_that_take_long_become_words_in_a_thread(monkeypatch, change):
+    threads = []
+
+    def watched(*given):
+        threads.append(current_thread())
+        return question_of(*given)
+
+    monkeypatch.setattr("gareader.serve.service.question_of", watched)
+    assert post({**ASKED, **change}).status_code == 200
+    assert post(ASKED).status_code == 200
+    assert [each is current_thread() for each in threads] == [False, True]
 
 
 def test_the_questions_of_a_client_that_has_gone_are_not_read():

@@ -8,6 +8,7 @@ import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.resources import files
 from ipaddress import ip_address
 from time import perf_counter
@@ -47,6 +48,8 @@ HEADERS = {
 }
 OTHER = "other"
 """The path of requests to nowhere, in metrics and log: the sent one may have a user's text."""
+INLINE = 20_000
+"""Questions with candidates and at most so many characters become words in the event loop, others in a thread."""
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
@@ -226,9 +229,12 @@ class ModelService:
         examples = []
         attention = 0  # the weights of all questions that ask for attention
         for number, each in enumerate(questions):
-            if number:
+            make = partial(self._example, each, number)
+            if each.candidates is None or len(each.document) > INLINE:
+                examples.append(await asyncio.to_thread(make))
+            else:
                 await asyncio.sleep(0)  # others have their turn between two texts
-            examples.append(self._example(each, number))
+                examples.append(make())
             if each.attention:
                 attention += attention_size(examples[-1])
                 if attention > self.limits.attention:
@@ -245,9 +251,10 @@ class ModelService:
         """Possible answers, proposed from the document, of the kinds that the query asks for."""
         words = self._words(*document_and_query(body_of(request)))
         try:
-            return as_json([" ".join(each) for each in propose_candidates(*words)])
-        except QuestionError as error:
+            proposed = await asyncio.to_thread(propose_candidates, *words)
+        except GareaderError as error:
             raise Problem(400, str(error)) from None
+        return as_json([" ".join(each) for each in proposed])
 
     async def health(self, request: Request) -> Response:  # noqa: ARG002
         """Whether the service is up, and how many questions wait."""

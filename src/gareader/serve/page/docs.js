@@ -24,6 +24,11 @@ function table(api, properties, required) {
   return made;
 }
 
+function examples(operation) {
+  const contents = [operation.requestBody, operation.responses["200"]].flatMap((each) => Object.values((each || {}).content || {}));
+  return contents.flatMap((each) => Object.values(each.examples || {}));
+}
+
 async function start() {
   document.getElementById("curl").textContent =
     `curl ${location.origin}/answer -H 'Content-Type: application/json' \\\n  -d '{"document": "Ann has the lamp. Ben has the drum.", "query": "___ has the drum.", "candidates": ["Ann", "Ben"]}'`;
@@ -35,6 +40,11 @@ async function start() {
       title.textContent = `${method.toUpperCase()} ${path}`;
       text.textContent = operation.description || operation.summary || "";
       into.append(title, text);
+      for (const { summary, value } of examples(operation)) {
+        const shown = document.createElement("pre");
+        shown.textContent = `${summary}\n${typeof value === "string" ? value : JSON.stringify(value, null, 1)}`;
+        into.append(shown);
+      }
       const responses = Object.entries(operation.responses).map(([code, { description }]) => [code, { description }]);
       into.append(table(api, Object.fromEntries(responses)));
     }
