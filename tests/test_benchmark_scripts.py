@@ -106,6 +106,7 @@ def exit_code(line):
         "whole_run config --updates 0",
         "growth x.png --values 0",
         "profiling --steps 0",
+        "load --requests 0",
         "readers --repeats 0",
         "lstm 16 0",
         "scale --updates 0",

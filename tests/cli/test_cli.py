@@ -174,6 +174,15 @@ def test_a_closed_pipe_is_no_traceback():
         assert "Traceback" not in process.stderr.read()
 
 
+def test_bench_serve_compares_the_service_with_bare_batches():
+    command = ("bench", "serve", "--clients", "3", "--time", "2", "--questions", "2", "--workers", "2", "--json")
+    result = json.loads(gareader(*command).stdout)
+    assert result["statuses"].keys() == {"200"}
+    assert result["answers_per_second"] == pytest.approx(result["statuses"]["200"] / 2)
+    bare = sum(result["bare_per_second"]) / 2
+    assert result["share_of_bare_speed"] == pytest.approx(result["answers_per_second"] / bare)
+
+
 def test_bench_prepare_prints_json():
     result = json.loads(gareader("bench", "prepare", SAMPLES / "cbt.txt", "--repeats", "2", "--json").stdout)
     assert len(result["bare_seconds"]) == len(result["prepare_seconds"]) == 2
