@@ -166,7 +166,7 @@ SCHEMAS = {
             "A text, a sentence with one blank, and possible answers.",
             "document query",
             document=_text("The text that holds the answer.", minLength=1),
-            query=_text("A sentence with one blank: XXXXX, ___ or @placeholder.", minLength=1),
+            query=_text("A sentence with one blank, such as ___, or a question that ends with ?", minLength=1),
             candidates={
                 "anyOf": [_list(_text(minLength=1)), {"type": "null"}],
                 "description": "Possible answers of one or more words; proposed from the document if not given.",
@@ -191,10 +191,11 @@ SCHEMAS = {
     },
     "Answer": _object(
         "The candidates, the most probable first.",
-        "id best ranking absent model",
+        "id query best ranking absent model",
         id=_text("The question's."),
         best=_text("The most probable candidate."),
         ranking=_list(_ref("Candidate"), "All candidates with their probabilities."),
+        query=_text("The query as a sentence with the blank ___, to which a question is rewritten."),
         absent=_list(_text(), "Candidates that are not in the document."),
         model=_text("The name of the model that has answered."),
         attention=_ref("Attention"),
