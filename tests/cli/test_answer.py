@@ -85,7 +85,20 @@ def test_candidates_are_proposed_and_ranked(answer, story):
     assert sorted(candidates(out)) == ["Ann", "Ben", "Cora", "Dan"]
 
 
-@pytest.mark.parametrize("blank", ["XXXXX", "___", "______", "@placeholder"])
+def test_a_question_is_asked_as_a_sentence_with_a_blank(answer, story):
+    code, out, err = answer("--document", story, "--query", "Who has the drum?")
+    assert (code, err) == (0, "")
+    first, empty, *rows = out.splitlines()
+    assert (first, empty) == ("___ has the drum .", "")
+    assert rows == answer("--document", story, "--query", QUERY)[1].splitlines()
+    found = json.loads(answer("--document", story, "--query", "Who has the drum?", "--json")[1])
+    assert (found["query"], found["best"]) == ("___ has the drum .", "Ben")
+    code, out, err = answer("--document", story, "--query", "Why has Ben the drum?")
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert "ask who, whose, what, which, where, when or how many, or write a sentence with a blank" in err
+
+
+@pytest.mark.parametrize("blank", ["XXXXX", "___", "______", "@placeholder", "[MASK]", "<mask>", "...", "…"])
 def test_every_way_to_write_the_blank(answer, story, blank):
     code, out, _ = answer("--document", story, "--query", f"{blank} has the kite.", "--json")
     assert code == 0

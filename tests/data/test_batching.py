@@ -40,6 +40,21 @@ def test_a_batch_holds_the_examples():
     ]
 
 
+def test_function_words_of_a_longer_candidate_are_no_occurrences():
+    document = ("the", "Bank", "of", "England", "and", "of", "France")
+    names = (("Bank", "of", "England"), ("of",), ("of", "the"), ("England", "and", "France"), ("The", "Bank"))
+    batch = COLLATE([Example("1", document, (PLACEHOLDER,), names, 0)])
+    assert batch.occurrence.astype(int).tolist() == [
+        [
+            [0, 1, 0, 1, 0, 0, 0],
+            [0, 0, 1, 0, 0, 1, 0],
+            [1, 0, 1, 0, 0, 1, 0],
+            [0, 0, 0, 1, 0, 0, 1],
+            [0, 1, 0, 0, 0, 0, 0],
+        ]
+    ]
+
+
 def test_each_distinct_word_is_there_once_the_known_first():
     types = COLLATE([FIRST, SECOND]).types
     assert sorted(types.known.tolist()) == [0, 1, 2]

@@ -12,6 +12,7 @@ from data.test_store import CBT, EXAMPLES, examples
 from gareader.core.errors import CorpusError, StoreError
 from gareader.data import corpora
 from gareader.data.addresses import is_prepared
+from gareader.data.examples import counted_words
 from gareader.data.sources import read_examples
 from gareader.data.store import PreparedCorpus, encoding, prepare, prepare_corpus, writing
 from gareader.training.experiment import Experiment
@@ -20,7 +21,9 @@ from gareader.training.run import BEST
 
 def answerable(example):
     """Whether the answer is known and in the document, said plainly."""
-    return example.answer is not None and bool({*example.document} & {*example.candidates[example.answer]})
+    return example.answer is not None and bool(
+        {*example.document} & {*counted_words(example.candidates[example.answer])}
+    )
 
 
 @given(examples(), st.integers(1, 5))

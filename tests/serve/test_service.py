@@ -97,6 +97,17 @@ def test_candidates_are_proposed():
     assert {"Mary Ann", "Ben"} <= set(proposed)
 
 
+def test_a_question_is_answered_as_a_sentence_with_a_blank():
+    found = post({"document": STORY, "query": "Who has the drum?"}).json()
+    assert found["query"] == "___ has the drum ."
+    assert found["ranking"] == post({"document": STORY, "query": "___ has the drum."}).json()["ranking"]
+    assert post({"document": STORY, "query": "Who has the drum?"}, "/candidates").json() == ["Mary Ann", "Ben"]
+    for path in ("/answer", "/candidates"):
+        response = post({"document": STORY, "query": "Why has Ben the drum?"}, path)
+        assert response.status_code == 400
+        assert "ask who, whose, what, which, where, when or how many" in response.json()["detail"]
+
+
 @pytest.mark.parametrize(
     ("change", "code", "message"),
     [

@@ -43,7 +43,7 @@ class Example:
         if (blanks := self.query.count(PLACEHOLDER)) != 1:
             raise ExampleError(
                 f"the query has {blanks or 'no'} placeholder{'s' * (blanks > 1)}; mark one blank, and only one, "
-                "with XXXXX, ___ or @placeholder, or ask a question that ends with ?"
+                "with XXXXX, ___ or @placeholder"
             )
         if len(self.candidates) < 2:
             raise ExampleError(f"{len(self.candidates) or 'no'} candidate answer; give at least two")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
-from gareader.core.errors import QuestionError
+from gareader.core.errors import ExampleError, QuestionError
 from gareader.data.examples import PLACEHOLDER, Example, Words
 from gareader.data.language.candidates import find_candidates
 from gareader.data.language.questions import as_cloze
@@ -47,6 +47,11 @@ def question_of(document: Words, query: Words, candidates: Iterable[str] | None)
     if isinstance(candidates, str):
         raise QuestionError(f"candidates = {candidates!r} is one text, and its letters are no answers; give a list")
     cloze = as_cloze(query)
+    if document and PLACEHOLDER not in cloze.query:
+        raise ExampleError(
+            "the query has no placeholder; mark one blank, and only one, with XXXXX, ___ or @placeholder, or ask a "
+            "question that ends with ?"
+        )
     if candidates is not None:
         choices = tuple(dict.fromkeys(map(tokenise, candidates)))
     elif document and cloze.query.count(PLACEHOLDER) == 1:

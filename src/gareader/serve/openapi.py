@@ -9,6 +9,7 @@ ASKED = {"document": STORY, "query": "___ has the drum.", "candidates": ["Ann", 
 SECOND = {"document": STORY, "query": "Ann has the ___.", "candidates": ["lamp", "drum"], "attention": True}
 ANSWERED = {
     "id": "question",
+    "query": "___ has the drum .",
     "best": "Ben",
     "ranking": [{"answer": "Ben", "probability": 0.8}, {"answer": "Ann", "probability": 0.2}],
     "absent": [],
