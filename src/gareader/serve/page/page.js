@@ -64,12 +64,20 @@ async function send(path, body) {
   return found;
 }
 
-function complain(error) { $("error").textContent = error ? String(error.message || error) : ""; }
+function complain(error) {
+  const told = error ? String(error.message || error) : "";
+  if (told !== $("error").textContent) $("error").textContent = told;
+}
 
 // A new turn makes pending responses of the service obsolete.
 function newTurn() {
-  document.querySelector("main").classList.remove("waiting");
+  waiting(false);
   return ++state.turn;
+}
+
+function waiting(on) {
+  const main = document.querySelector("main");
+  if (main.classList.contains("waiting") !== on) main.classList.toggle("waiting");
 }
 
 // ---- the text, a part of it at a time ----
@@ -96,7 +104,7 @@ function forgetAnswer() {
   complain("");
   const drawn = state.answer || state.hidden || state.note;
   Object.assign(state, { answer: null, seen: null, places: [], note: "" });
-  if (drawn) refresh(); else drawAnswers();
+  if (drawn) refresh();
 }
 
 function sentenceAt(place) { return state.sentences.find(([start, end]) => start <= place && place < end); }
@@ -234,11 +242,13 @@ function colour(elements, shares, most) {
     const share = shares[place] || 0;
     element.style.setProperty("--share", (share / most).toFixed(3));
     element.dataset.share = percent(share);
-    element.setAttribute("aria-label", `${MARK_NAMES[element.textContent] || element.textContent}, ${percent(share)}`);
+    element.setAttribute("aria-label", `${spoken(element)}, ${percent(share)}`);
   });
 }
 
-const MARK_NAMES = { "⊢": "beginning of the question", "⊣": "end of the question", "___": "blank" };
+const SPOKEN = new Map([["⊢", "beginning of the question"], ["⊣", "end of the question"], ["___", "blank"]]);
+
+function spoken(element) { return SPOKEN.get(element.textContent) || element.textContent; }
 
 // Colour text and question by the final attention, by a hop, or by what goes with the word under the pointer.
 function paint() {
@@ -259,13 +269,13 @@ function paint() {
   }
   colour(inQuery, seen.query.map((_, place) => (place === chosen ? 1 : 0)), 2);
   for (const element of inQuery) delete element.dataset.share;
-  for (const element of inQuery) element.setAttribute("aria-label", MARK_NAMES[element.textContent] || element.textContent);
+  for (const element of inQuery) element.setAttribute("aria-label", spoken(element));
   $("hint").textContent = chosen === null ? "" : `Which words of the text go with ${quoted(chosen)} in hop ${number + 1}.`;
 }
 
 function quoted(place) { const word = state.seen.query[place]; return word === PLACEHOLDER ? "the blank" : `“${shown(word)}”`; }
 
-function isMark(place) { return state.seen.query[place] in MARKS; }
+function isMark(place) { return MARKS.has(state.seen.query[place]); }
 
 // The share of each word of the text that its colour shows: for one word of the question, for all of them, or the final.
 function colouring(number, chosen) {
@@ -312,14 +322,14 @@ function drawLooks() {
     paint();
     [...$("hops").children].find((each) => each.textContent === label).focus();
   }, { "aria-pressed": hop === state.hop })));
-  const marks = seen.query.some((word) => word in MARKS);
+  const marks = seen.query.some((word) => MARKS.has(word));
   $("how").textContent = state.hop === null
     ? "Final: the reader spreads 100 % over the words of the text, and the candidate whose words get the most is its answer. Point at a word to see what it goes with in the last hop."
     : `Hop ${state.hop + 1}: each word of the text spreads 100 % over the question below; the more of it goes to words${marks ? ", not to the marks ⊢ and ⊣," : ""} the stronger its colour. Point at a word of the question to see only its share, or at a word of the text to see where its 100 % go.`;
   $("marks").hidden = !marks;
   drawUnits($("query-words"), seen.query.map((word, place) => {
     const element = button(shown(word));
-    if (MARKS[word]) element.title = `${MARK_NAMES[shown(word)]}; the reader sees it as a word`;
+    if (MARKS.has(word)) element.title = `${spoken(element)}; the reader sees it as a word`;
     return { before: spaced(seen.query[place - 1], word), element };
   }));
   drawPairs();
@@ -541,7 +551,7 @@ async function ask() {
   if (!state.text.trim()) { complain("There is no text yet: write or paste one first."); edit(true); return; }
   if (!query) { complain("There is no question yet: write a sentence with ___ where the answer belongs."); $("query").focus(); return; }
   const turn = newTurn();
-  document.querySelector("main").classList.add("waiting");
+  waiting(true);
   try {
     const question = { query };
     if (state.candidates.length && (state.source !== "proposed" || state.expected)) question.candidates = state.candidates;
@@ -558,7 +568,7 @@ async function ask() {
     Object.assign(state, { answer: null, seen: null, places: [], note: "" });
     complain(error);
   }
-  document.querySelector("main").classList.remove("waiting");
+  waiting(false);
   refresh();
 }
 

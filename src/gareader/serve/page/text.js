@@ -2,18 +2,18 @@
 "use strict";
 
 const PLACEHOLDER = "@placeholder";
-const MARKS = { "@begin": "⊢", "@end": "⊣" };
+const MARKS = new Map([["@begin", "⊢"], ["@end", "⊣"]]);
 
 // The Treebank's signs of the reader's words, the sign that the page shows, and the others that people write for it.
 const SIGNS = new Map(Object.entries({
   "``": '“"„«', "''": '”"»‟', "`": "‘'‚", "'": "’'ʼ´‛", "--": "–—―‒", "...": "…",
   "-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}",
 }));
-const LONG_SIGNS = { "``": ["''", "``"], "''": ["''"], "--": ["--"], "...": ["...", ". . ."] };
+const LONG_SIGNS = new Map([["``", ["''", "``"]], ["''", ["''"]], ["--", ["--"]], ["...", ["...", ". . ."]]]);
 
 function shown(word) {
   if (word === PLACEHOLDER) return "___";
-  return MARKS[word] || (SIGNS.has(word) ? SIGNS.get(word)[0] : word.replace(/(?<=.)'(?=.)|^'(?=\p{L})/gu, "’"));
+  return MARKS.get(word) || (SIGNS.has(word) ? SIGNS.get(word)[0] : word.replace(/(?<=.)'(?=.)|^'(?=\p{L})/gu, "’"));
 }
 
 function spaced(before, word) {
@@ -106,7 +106,7 @@ const SKIPPED = /[\s\u0000-\u001f\u007f-\u009f\u00ad\ufeff\u200b-\u200f\u2060\uf
 function plain(sign) { return /[’ʼ´‛]/.test(sign) ? "'" : sign; }
 
 function endOf(text, at, word) {
-  for (const sign of LONG_SIGNS[word] || []) if (text.startsWith(sign, at)) return at + sign.length;
+  for (const sign of LONG_SIGNS.get(word) || []) if (text.startsWith(sign, at)) return at + sign.length;
   if (SIGNS.has(word) && text[at] && SIGNS.get(word).includes(text[at])) return at + 1;
   const start = at;
   for (const sign of word) {
