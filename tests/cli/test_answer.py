@@ -312,11 +312,20 @@ def test_many_good_questions(answer, tmp_path):
 
 def test_a_batch_from_a_pipe(answer, tmp_path):
     line = json.dumps({"document": "Ann has the lamp.", "query": "XXXXX has the lamp.", "candidates": ["Ann", "Ben"]})
-    os.mkfifo(tmp_path / "pipe")
-    with ThreadPoolExecutor(1) as worker:
-        worker.submit((tmp_path / "pipe").write_text, line + "\n")
-        code, out, err = answer("--batch", tmp_path / "pipe")
+    reader, writer = os.pipe()
+    with ThreadPoolExecutor(1) as worker, os.fdopen(writer, "w") as pipe:
+        worker.submit(lambda: (pipe.write(line + "\n"), pipe.close()))
+        code, out, err = answer("--batch", f"/dev/fd/{reader}")  # as bash gives it for <(command)
+    os.close(reader)
     assert (code, err, len(out.splitlines())) == (0, "", 1)
+
+
+def test_a_pipe_that_nobody_has_opened_is_not_waited_for(answer, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for options in (("--batch", tmp_path / "pipe"), ("--document", tmp_path / "pipe", "--query", "XXXXX ran.")):
+        code, out, err = answer(*options)
+        assert (code, out) == (1, "")
+        assert "this is a pipe or a device and no file; copy its content to one" in err
 
 
 def test_a_batch_that_is_damaged_is_answered_up_to_there(answer, tmp_path):

@@ -89,6 +89,22 @@ def test_words_shared_with_the_document_before(before, document, known):
     assert encoding.overlap(tuple(before), tuple(document)) == known
 
 
+def test_documents_that_repeat_themselves_are_not_compared_over_and_over():
+    class Word(str):
+        compared = 0
+
+        def __eq__(self, other):
+            Word.compared += 1
+            return super().__eq__(other)
+
+        __hash__ = str.__hash__
+
+    before, document = [Word("a") for _ in range(2000)], [Word("a") for _ in range(2000)]
+    before.append(Word("b"))
+    assert encoding.overlap(tuple(before), tuple(document)) == 0
+    assert Word.compared < 100_000  # 2,000,000 if every place is tried
+
+
 def test_neighbouring_windows_are_encoded_once(tmp_path):
     text = tuple(f"w{i}" for i in range(1000))
     windows = [Example(str(i), text[i : i + 500], (PLACEHOLDER,), (("w1",), ("w2",)), 0) for i in range(100)]

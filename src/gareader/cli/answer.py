@@ -14,7 +14,7 @@ from rich.text import Text
 
 from gareader.cli.app import Json, ModelName, Modules, Skipped, import_modules, model_folder
 from gareader.core.errors import CorpusError, ForeignLineError, GareaderError, QuestionError
-from gareader.core.files import DAMAGE, STDIN, damaged, opened
+from gareader.core.files import DAMAGE, LARGEST, STDIN, damaged, opened
 from gareader.data import corpora
 from gareader.data.corpora import files, jsonl
 from gareader.data.examples import PLACEHOLDER, Example, Prediction
@@ -153,7 +153,10 @@ def read_text(path: Path) -> str:
     """Read a text file, which may be compressed."""
     with opened(path) as content:
         try:
-            return content.read().decode()
+            text = content.read(LARGEST + 1)
+            if len(text) > LARGEST:
+                raise files.too_large("text", path)
+            return text.decode()
         except UnicodeDecodeError as error:
             raise CorpusError(f"this is not UTF-8 text ({error.reason}); save it as UTF-8", path) from None
         except DAMAGE as problem:

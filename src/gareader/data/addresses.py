@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from gareader.core.errors import StoreError
+from gareader.core.files import open_regular
 
 MAGIC = b"ARROW1"
 """The first and the last bytes of an Arrow file."""
@@ -19,7 +20,7 @@ def is_prepared(path: Path | str) -> bool:
     if path.is_dir():
         return any(path.glob(SHARDS))
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return file.read(len(MAGIC)) == MAGIC
     except OSError:  # a file that cannot be read: reading the corpus will raise the error
         return False

@@ -1,6 +1,7 @@
 """The Children's Book Test format: its quirks, and one broken file per message."""
 
 from pathlib import Path
+from time import process_time
 
 import pytest
 
@@ -168,3 +169,27 @@ def test_a_broken_question_between_two_good_ones(tmp_path: Path, text: str, mess
     examples, bad = read_all(path)
     assert len(examples) == 2
     assert bad == [str(raised.value)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "XXXXX " * 20_000 + "\tTess\t\tOtto|Tess",
+        "XXXXX .\tTess\t\tTess" + "|" * 20_000,
+        "XXXXX .\t\t\t" + "a b|" * 9000,
+    ],
+)
+def test_the_time_is_linear_in_the_length_of_a_line(tmp_path: Path, line: str) -> None:
+    def seconds(text: str) -> float:
+        path = tmp_path / "cbt.txt"
+        path.write_text(f"1 Otto saw Tess .\n2 {text}\n")
+        times = []
+        for _ in range(3):
+            start = process_time()
+            read_all(path, "cbt")
+            times.append(process_time() - start)
+        return min(times)
+
+    query, answer, _, candidates = line.split("\t")
+    short = "\t".join((query[: len(query) // 16], answer, "", candidates[: len(candidates) // 16]))
+    assert seconds(line) < 80 * seconds(short)  # 16 times as long; a quadratic reader takes 256 times as long

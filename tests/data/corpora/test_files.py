@@ -106,6 +106,7 @@ def test_a_file_that_may_not_be_opened(tmp_path: Path, monkeypatch: pytest.Monke
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
+    (tmp_path / "a").touch()
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(CorpusError, match=r"a: cannot be opened \(Permission denied\); check who may read it"):
         recognise(tmp_path / "a")

@@ -84,7 +84,7 @@ BROKEN = {
     ),
     "a list": ("[1]", 'a list where an object is due: lines {"id": ..., "document": ...'),
     "a number too long": ("1" * 5000, "broken JSON: Exceeds the limit"),
-    "too deep": ("[" * 100_000, "broken JSON: maximum recursion depth exceeded"),
+    "too deep": ("[" * 100_000, "broken JSON: it is nested too deeply"),
     "no document": (without("document"), "the key 'document' is missing; a question is lines {"),
     "no query": (without("query"), "the key 'query' is missing"),
     "no candidates": (without("candidates"), "the key 'candidates' is missing"),

@@ -6,7 +6,8 @@ from itertools import accumulate, count
 from pathlib import Path
 
 from gareader.core.errors import CorpusError, ExampleError
-from gareader.data.corpora.files import WHOLE, Report, Span, checked_example, good, line_lists, stem, utf8
+from gareader.core.files import LARGEST
+from gareader.data.corpora.files import WHOLE, Report, Span, checked_example, good, line_lists, stem, too_large, utf8
 from gareader.data.examples import PLACEHOLDER, Example, Words
 from gareader.data.text import words
 
@@ -56,8 +57,9 @@ def written(example: Example, sentences: Sequence[str] | None = None) -> str:
 def _blocks(path: Path, span: Span) -> Iterator[tuple[int, list[str]]]:
     """Yield the lines of each question and the number of the first; a blank line or a line numbered 1 ends one."""
     block: list[str] = []
-    first = span.line
+    first, size = span.line, 0
     for rows in line_lists(path, span):
+        before = first
         for row in rows:
             # one comparison for nearly all lines: blank ones and those that begin with "1 " sort before "1!"
             if row > "1!":
@@ -69,6 +71,9 @@ def _blocks(path: Path, span: Span) -> Iterator[tuple[int, list[str]]]:
                 block = [] if blank else [row]
             else:
                 block.append(row)
+        size = size + sum(map(len, rows)) if first == before else 0
+        if size > LARGEST:
+            raise too_large("question", path, first)
     if block:
         yield first, block
 
@@ -125,10 +130,8 @@ def _question(path: Path, line: int, text: str) -> tuple[Words, Words | None, tu
     if len(fields) != 4 or fields[2].strip():
         problem = f"the question ends here without its query line, {QUERY_LINE}"
         raise CorpusError(problem, path, line)
-    query = list(words(fields[0]))
-    while "XXXXX" in query:
-        query[query.index("XXXXX")] = PLACEHOLDER
-    return tuple(query), words(fields[1]) or None, _candidates(fields[3])
+    query = tuple(PLACEHOLDER if word == "XXXXX" else word for word in words(fields[0]))
+    return query, words(fields[1]) or None, _candidates(fields[3])
 
 
 def _candidates(field: str) -> tuple[Words, ...]:
@@ -136,10 +139,11 @@ def _candidates(field: str) -> tuple[Words, ...]:
     pieces = field.split("|")
     if "" not in pieces and " " not in field and field.isascii() and field.isprintable():
         return tuple(zip(pieces))  # one word each, as nearly always
-    pieces = " ".join(words(field)).split("|")
-    place = 0
-    while "" in pieces[place:-1]:
-        place = pieces.index("", place) + 1
-        if not pieces[place]:
-            pieces[place - 1 : place + 1] = ["|"]
-    return tuple(map(words, pieces))
+    candidates: list[Words] = []
+    pieces = iter(" ".join(words(field)).split("|"))
+    for piece in pieces:
+        if piece == "" and (following := next(pieces, None)) is not None:
+            candidates += [("|",)] if following == "" else [(), words(following)]
+        else:
+            candidates.append(words(piece))
+    return tuple(candidates)

@@ -10,7 +10,7 @@ from sys import maxsize
 from typing import TypeVar
 
 from gareader.core.errors import CorpusError, ExampleError
-from gareader.core.files import DAMAGE, damaged, opened
+from gareader.core.files import DAMAGE, LARGEST, damaged, opened
 from gareader.data.examples import Example, Words
 
 Item = TypeVar("Item")
@@ -46,7 +46,7 @@ def spans(path: Path, beginning: bytes, size: int) -> Iterator[Span]:
     A compressed file can only be read from its start: it is one span.
     """
     with opened(path) as content:
-        if not isinstance(content, BufferedReader):
+        if not isinstance(content, BufferedReader) or not content.seekable():
             yield WHOLE
             return
         start, line, rest = content.tell(), 1, bytearray()
@@ -69,17 +69,20 @@ def lines(path: Path, span: Span = WHOLE) -> Iterator[tuple[int, str]]:
 def line_lists(path: Path, span: Span = WHOLE) -> Iterator[list[str]]:
     """Yield lists of lines: a loop over a list takes a third of the time of a loop over a file."""
     rest: list[str] = []  # the pieces of a line without its end
-    complete = span.line - 1
+    complete, size = span.line - 1, 0
     try:
         for piece in pieces(path, span):
             rest.append(piece)
+            size += len(piece)
             if "\n" in piece:
                 rows = "".join(rest).split("\n")
                 rest = [rows.pop()]
-                complete += len(rows)
+                complete, size = complete + len(rows), len(rest[0])
                 yield rows
+            elif size > LARGEST:
+                raise too_large("line", path, complete + 1)
     except CorpusError as damage:
-        raise CorpusError(damage.problem, path, complete) from None
+        raise CorpusError(damage.problem, path, damage.line or complete) from None
     if last := "".join(rest):
         yield [last]
 
@@ -128,6 +131,11 @@ def utf8(text: str, path: Path, line: int) -> str:
             problem = f"{unit} at column {error.start + 1} is not UTF-8; save the file as UTF-8 or mend the line"
             raise CorpusError(problem, path, line) from None
     return text
+
+
+def too_large(what: str, path: Path, line: int | None = None) -> CorpusError:
+    """The error for a line or a question that is larger than any real one."""
+    return CorpusError(f"more than {LARGEST >> 20} MiB in one {what}; is it the right file?", path, line)
 
 
 def printable_name(path: Path) -> str:

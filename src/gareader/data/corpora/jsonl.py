@@ -8,6 +8,8 @@ from typing import Any
 from unicodedata import normalize
 
 from gareader.core.errors import CorpusError, ExampleError, ForeignLineError, did_you_mean
+from gareader.core.parsing import ParseError, json_value
+from gareader.core.parsing import json_kind as json_kind
 from gareader.data.corpora.files import WHOLE, Report, Span, checked_example, good, lines, stem, utf8
 from gareader.data.examples import Example, Words
 from gareader.data.language.candidates import find_candidates
@@ -56,8 +58,8 @@ class JsonLine:
     def __init__(self, path: Path, number: int, row: str, parse_constant: Callable[[str], Any] | None = None) -> None:
         self.path, self.number = path, number
         try:
-            self.object = json.loads(utf8(row, path, number), parse_constant=parse_constant)
-        except (ValueError, RecursionError) as error:
+            self.object = json_value(utf8(row, path, number), parse_constant)
+        except ParseError as error:
             problem = f"broken JSON: {error}; write each {self.kind.split()[1]} as one whole object on one line"
             raise ForeignLineError(problem, path, number) from None
         if not isinstance(self.object, dict):
@@ -126,16 +128,3 @@ class _Question(JsonLine):
                     f"the key {key!r} holds {shown} as a word; a word is text without white space, and not empty"
                 )
         return tuple(normalize("NFC", utf8(word, self.path, self.number)) for word in value)
-
-
-def json_kind(value: object) -> str:
-    """The JSON type of a value, for errors."""
-    names = {
-        str: "a text",
-        bool: "true or false",
-        int: "a number",
-        float: "a number",
-        list: "a list",
-        dict: "an object",
-    }
-    return names.get(type(value), "null")

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gareader.core.errors import CorpusError
-from gareader.data.corpora.files import Report, checked_example, good, lines, stem, utf8
+from gareader.core.files import LARGEST
+from gareader.data.corpora.files import Report, checked_example, good, lines, stem, too_large, utf8
 from gareader.data.examples import PLACEHOLDER, Example
 from gareader.data.text import words
 
@@ -62,7 +63,12 @@ def file_name(example: Example) -> str:
 
 def _question(path: Path, id: str) -> Example:
     """Parse the question of one file."""
-    rows = [utf8(row, path, number) for number, row in lines(path)]
+    rows, size = [], 0
+    for number, row in lines(path):
+        size += len(row) + 1
+        if size > LARGEST:
+            raise too_large("question", path)
+        rows.append(utf8(row, path, number))
     for place, field in enumerate(_FIELDS):
         if len(rows) < 2 * place + 2:
             problem = f"the file ends before the line after its {field}; it should be {SHAPE.partition(': ')[2]}"

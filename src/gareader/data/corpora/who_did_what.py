@@ -8,6 +8,7 @@ from pathlib import Path
 from xml.parsers import expat
 
 from gareader.core.errors import CorpusError
+from gareader.core.files import LARGEST
 from gareader.data.corpora.files import Report, checked_example, pieces, stem, utf8
 from gareader.data.examples import PLACEHOLDER, Example
 from gareader.data.text import words
@@ -15,13 +16,12 @@ from gareader.data.text import words
 SHAPE = "XML: <ROOT> of <mc> with <question>, <contextart> and <choice>"
 ROOT = ("<ROOT>\n", "</ROOT>\n")
 """The text before and after the elements of a file."""
-LARGEST = 16 << 20
-"""The largest number of characters of one element; with more its end tag is missing."""
 
 _TAG = re.compile(r"<(/?)mc(?:\s[^<>]*)?>")
 _OUTSIDE = re.compile(r"(?:\s|<\?.*?\?>|<!--.*?-->|</?ROOT(?:\s[^<>]*)?>)*+", re.DOTALL)
 _DECLARATION = re.compile(r"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 _ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]*);")
+_INDEX = re.compile(r"\d{1,9}")
 _LONGEST_TAG = 1000  # characters at the end of the text that may be the beginning of a tag
 _NOT_CLOSED = "this <mc> is not closed; end it with </mc>"
 _TEXTS = ("leftcontext", "rightcontext", "contextart")
@@ -175,8 +175,8 @@ class _Element:
         """Add a choice, and return the list for its text."""
         line = self.line + self.parser.CurrentLineNumber - 1
         index, correct = attributes.get("idx", ""), attributes.get("correct", "false").lower()
-        if not index.isdecimal() or int(index) in self.choices:
-            raise CorpusError(f"a choice with idx={index!r}; number the choices 0, 1, 2, ...", self.path, line)
+        if not _INDEX.fullmatch(index) or int(index) in self.choices:
+            raise CorpusError(f"a choice with idx={index[:20]!r}; number the choices 0, 1, 2, ...", self.path, line)
         if correct not in ("true", "false"):
             raise CorpusError(f"a choice with correct={correct!r}; write true or false", self.path, line)
         text: list[str] = []

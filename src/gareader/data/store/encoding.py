@@ -102,14 +102,17 @@ def overlap(before: Words, document: Words) -> int:
     """The length of the longest beginning of `document` that `before` ends with, if it is eight words or more."""
     if before is document:
         return len(document)
-    beginning, start = document[:8], -1
+    beginning, start, tries = document[:8], -1, 16  # few, for text that repeats itself would take quadratic time
     try:
-        while True:
+        while tries:
             start = before.index(beginning[0], start + 1)
-            if before[start : start + 8] == beginning and before[start:] == document[: len(before) - start]:
-                return len(before) - start
+            if before[start : start + 8] == beginning:
+                if before[start:] == document[: len(before) - start]:
+                    return len(before) - start
+                tries -= 1
     except ValueError:
-        return 0
+        pass
+    return 0
 
 
 def encode(examples: Iterable[Example], path: Path) -> Encoded:
