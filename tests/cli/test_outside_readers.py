@@ -12,7 +12,7 @@ from data.corpora.writers import write_jsonl
 from gareader.core.errors import ModelError
 from gareader.readers import registry
 from gareader.trained import models
-from gareader.trained.folder import SETTINGS
+from gareader.trained.folder import SETTINGS, write_settings
 from gareader.trained.model import load
 from places import PROJECT
 
@@ -178,7 +178,7 @@ def test_a_strangers_folder_imports_nothing(gareader, config, monkeypatch):
         copytree(models.BOX / name, name)
     settings = json.loads(Path("stories", SETTINGS).read_text())
     for name in ("evil", "evil:KIND"):
-        Path("stories", SETTINGS).write_text(json.dumps({**settings, "reader": name}))
+        write_settings({**settings, "reader": name}, Path("stories"))
         code, _, err = gareader("answer", "--reader", "./stories", "--document", "story.txt", "--query", "XXXXX left .")
         assert code == 1
         assert f"no reader is called '{name}'" in err

@@ -13,7 +13,7 @@ from gareader.core.errors import ModelError
 from gareader.data.examples import PLACEHOLDER, Example
 from gareader.nn.tensors import tensors
 from gareader.trained import ensembles, lexicon, model, models, packing
-from gareader.trained.folder import ALPHABET, SETTINGS, VOCABULARY, WEIGHTS, WORDS
+from gareader.trained.folder import ALPHABET, SETTINGS, VOCABULARY, WEIGHTS, WORDS, write_settings
 from gareader.trained.model import OnTorch
 from gareader.trained.predictor import Ensemble, Predictor, load
 from gareader.trained.shipping import slim, write_words
@@ -39,7 +39,7 @@ def box(tmp_path, vectors):
 
 def change(folder, **values):
     settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
-    (folder / SETTINGS).write_text(json.dumps({**settings, **values}), encoding="utf-8")
+    write_settings({**settings, **values}, folder)
 
 
 def complaint(folder):

@@ -1,9 +1,12 @@
 """A model on disk: it comes back as it was, damage is told, and nothing good is lost while writing."""
 
 import json
+import os
 import pickle
+import re
 import resource
 import shutil
+import tracemalloc
 from importlib import metadata
 from pathlib import Path
 
@@ -21,8 +24,17 @@ from gareader.data.vocabulary import Alphabet, Vocabulary
 from gareader.nn.tensors import tensors
 from gareader.readers.reader import Basis
 from gareader.readers.settings import AttentiveConfig
-from gareader.trained import model
-from gareader.trained.folder import ALPHABET, SETTINGS, VOCABULARY, WEIGHTS, digest, read_settings
+from gareader.trained import model, predictor
+from gareader.trained.folder import (
+    ALPHABET,
+    DIGEST,
+    SETTINGS,
+    VOCABULARY,
+    WEIGHTS,
+    digest,
+    read_settings,
+    write_settings,
+)
 from gareader.trained.folder import WORDS as TABLE
 from gareader.trained.model import Model, load, save
 from readers.variants import VARIANTS
@@ -57,9 +69,10 @@ def test_a_reader_says_what_wrote_it(folder):
 
 def test_a_reader_whose_settings_had_other_names(tmp_path):
     save(made(variant="attentive: default"), tmp_path / "best")
-    settings = (tmp_path / "best" / SETTINGS).read_text()
-    assert '"init_std": 0.1' in settings
-    (tmp_path / "best" / SETTINGS).write_text(settings.replace('"init_std": 0.1', '"scale": 0.3'))
+    settings = read_settings(tmp_path / "best")
+    assert settings["settings"].pop("init_std") == 0.1
+    settings["settings"]["scale"] = 0.3
+    write_settings(settings, tmp_path / "best")
     config = load(tmp_path / "best").reader.config
     assert isinstance(config, AttentiveConfig)
     assert config.init_std == 0.3
@@ -74,7 +87,7 @@ def output(found):
 def change(folder, **values):
     """Write other values into reader.json."""
     settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
-    (folder / SETTINGS).write_text(json.dumps({**settings, **values}), encoding="utf-8")
+    write_settings({**settings, **values}, folder)
 
 
 def resum(folder):
@@ -163,7 +176,9 @@ def test_another_format(folder):
     told = "the model has format 3, this gareader reads the formats 1 and 2; update gareader"
     assert complaint(folder) == f"{folder}: {told}"
     (folder / SETTINGS).write_text("[]")
-    assert "the model has format None" in complaint(folder)
+    assert (
+        complaint(folder) == f"{folder / SETTINGS}: cannot be read: a list where an object is due; copy the model again"
+    )
 
 
 @pytest.mark.parametrize("name", sorted(FILES - {SETTINGS}))
@@ -191,16 +206,22 @@ def test_an_unknown_reader(folder, name):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"settings": {"hidden": 7}}, "size mismatch for document_grus.0"),
-        ({"settings": {"hidden": 6, "hops": 4}}, "Missing key(s) in state_dict"),
+        ({"settings": {"hidden": 7}}, "document_grus.0.bias is (2, 1, 1, 18) where (2, 1, 1, 21) is due"),
+        (
+            {"settings": {"hidden": 6, "hops": 4}},
+            "document_grus.2.input_weight is (2, 14, 18) where (2, 12, 18) is due",
+        ),
         ({"settings": {"hidden": 6, "colour": "red"}}, "reader.colour is no setting"),
         ({"words": {"width": 9, "seed": 0}}, f"{len(WORDS)} words of width 9, but a word table of ({len(WORDS)}, 8)"),
         ({"words": {"width": 8}}, "seed"),
         ({"words": {"width": 8, "seed": 0, "colour": 1}}, "colour"),
-        ({"sha256": []}, "list indices"),
+        ({"sha256": []}, "'sha256' is a list where an object is due"),
         ({"sha256": {"../secret": "x"}}, "vocabulary.txt"),
-        ({"words": {"width": 8, "seed": 0, "anonymity": "ordered", "marks": 10**10}}, "with 10000000000 marks"),
-        ({"words": {"width": 8, "seed": 0, "anonymity": "hidden"}}, "no way to hide candidates: 'hidden'"),
+        (
+            {"words": {"width": 8, "seed": 0, "anonymity": "ordered", "marks": 10**10}},
+            "10000000000 marks and 0 words with a vector, but a vocabulary of",
+        ),
+        ({"words": {"width": 8, "seed": 0, "anonymity": "hidden"}}, "words.anonymity = 'hidden' is not known"),
     ],
 )
 def test_files_that_do_not_fit_together(folder, changes, message):
@@ -323,8 +344,99 @@ def test_there_is_nothing_to_mend(tmp_path):
 def test_a_reader_without_a_temperature_answers_at_one_and_a_wrong_one_is_told(folder):
     settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
     del settings["temperature"]
-    (folder / SETTINGS).write_text(json.dumps(settings), encoding="utf-8")
+    write_settings(settings, folder)
     assert load(folder).temperature == 1.0
     for wrong in (0, -1.5, "warm"):
         change(folder, temperature=wrong)
         assert "the files do not fit together" in complaint(folder)
+
+
+def test_any_digit_of_the_settings_that_changes_is_told(folder):
+    text = (folder / SETTINGS).read_text(encoding="utf-8")
+    places = [match.start() for match in re.finditer(r"\d", text)]
+    assert len(places) > 100
+    for place in places:
+        digit = (int(text[place]) + 1) % 10
+        (folder / SETTINGS).write_text(f"{text[:place]}{digit}{text[place + 1 :]}", encoding="utf-8")
+        with pytest.raises(ModelError, match=r"reader\.json: (damaged: its checksum|cannot be read)|has format"):
+            read_settings(folder)
+
+
+def test_the_layout_of_the_settings_does_not_matter_and_a_folder_without_their_checksum_is_read(folder):
+    settings = read_settings(folder)
+    (folder / SETTINGS).write_text(json.dumps(settings, indent=7), encoding="utf-8")
+    assert read_settings(folder) == settings
+    del settings[DIGEST]
+    (folder / SETTINGS).write_text(json.dumps(settings), encoding="utf-8")
+    load(folder)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+@pytest.mark.parametrize("file", [WEIGHTS, TABLE])
+def test_weights_that_are_not_finite_are_refused(tmp_path, packed, value, file):
+    save(made(), tmp_path / "best", packed=packed)
+    arrays = load_file(tmp_path / "best" / file)
+    name = next(name for name, array in arrays.items() if array.dtype != torch.int8)
+    arrays[name].view(-1)[3] = value
+    save_file(arrays, tmp_path / "best" / file)
+    resum(tmp_path / "best")
+    for read in (load, predictor.load):
+        with pytest.raises(ModelError, match=re.escape(f"({name} has a number that is not finite)")):
+            read(tmp_path / "best")
+
+
+@pytest.mark.parametrize("settings", [{"hidden": 20_000}, {"hops": 10**6}, {"hops": 10**18}])
+def test_settings_that_ask_for_more_than_there_is_are_refused_before_room_is_made(folder, settings):
+    change(folder, settings={**read_settings(folder)["settings"], **settings})
+    tracemalloc.start()
+    try:
+        for read in (load, predictor.load):
+            with pytest.raises(ModelError, match="the files do not fit together"):
+                read(folder)
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_layers_of_another_reader_are_refused_before_room_is_made(tmp_path):
+    save(made(variant="deep-lstm: default"), tmp_path)
+    for count in ({"layers": 10**6}, {"hidden": 10**6}):
+        change(tmp_path, settings={**read_settings(tmp_path)["settings"], **count})
+        with pytest.raises(ModelError, match="the files do not fit together"):
+            load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"words": {"width": 8, "seed": 0, "characters": "ten"}},
+        {"words": {"width": 8, "seed": 0, "pretrained": -1}},
+        {"words": {"width": 8, "seed": 0, "unknown_scale": [1]}},
+        {"words": None},
+        {"notes": []},
+        {"settings": []},
+        {"temperature": 10**400},
+        {"temperature": None},
+        {"temperature": "nan"},
+        {"words_of": "."},
+    ],
+)
+def test_settings_of_other_types(folder, changes):
+    change(folder, **changes)
+    for read in (load, predictor.load):
+        with pytest.raises(ModelError):
+            read(folder)
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(folder, name):
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    assert "this is a pipe or a device and no file" in complaint(folder)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"format": ' + "1" * 5000 + "}", "null", '{"a":' * 100_000])
+def test_settings_that_no_parser_takes(folder, text):
+    (folder / SETTINGS).write_text(text)
+    assert complaint(folder).startswith(f"{folder / SETTINGS}: cannot be read: ")

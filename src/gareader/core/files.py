@@ -1,6 +1,7 @@
 """Files: plain, gzip or xz, recognised by their content; what a stranger's file can cost is bounded."""
 
 import errno
+import os
 import zlib
 from codecs import BOM_UTF8
 from collections.abc import Iterator
@@ -47,7 +48,8 @@ def open_regular(path: Path) -> BufferedReader:
 def read_small(path: Path) -> bytes:
     """Return the content of a file of settings or records; raise OSError if it is larger than LARGEST."""
     with open_regular(path) as file:
-        content = file.read(LARGEST + 1)
+        size = os.fstat(file.fileno()).st_size or LARGEST  # that of a pipe is 0
+        content = file.read(min(size, LARGEST) + 1)
     if len(content) > LARGEST:
         raise OSError(errno.EFBIG, f"more than {LARGEST >> 20} MiB; is it the right file?", str(path))
     return content

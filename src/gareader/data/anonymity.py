@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count, islice
 from random import Random
-from typing import Literal, get_args
+from typing import Literal
 
 from gareader.data.examples import Example, Words
 
 Way = Literal["none", "permuted", "ordered"]
-WAYS: tuple[Way, ...] = get_args(Way)
 """How candidates get marks: none, marks in a random order, or marks in the order of first occurrence."""
 
 

@@ -5,6 +5,7 @@ from itertools import count
 from pathlib import Path
 
 from gareader.core.errors import CorpusError
+from gareader.core.files import open_regular
 
 
 class Vocabulary:
@@ -92,7 +93,8 @@ def write_lines(rows: Iterable[str], path: Path) -> None:
 def read_lines(path: Path) -> list[str]:
     """Read the rows of `write_lines`; only a line feed ends a row: words may contain Unicode's other line breaks."""
     try:
-        text = path.read_bytes().decode()
+        with open_regular(path) as file:
+            text = file.read().decode()
     except UnicodeDecodeError as error:
         raise CorpusError(f"not UTF-8 ({error}); copy the file again", path) from None
     return text.removesuffix("\n").split("\n") if text else []

@@ -31,6 +31,8 @@ class GatedAttentionInNumpy:
 
     def __init__(self, config: GatedAttentionConfig, weights: Mapping[str, Floats], words: Table, letters: int) -> None:
         """Raise ConfigError for weights of other names or shapes than the settings have."""
+        if config.hops > len(weights):  # each hop has weights of its own
+            raise ConfigError(f"hops = {config.hops}, but {len(weights)} arrays of weights")
         expected = shapes(config, words.shape[1], letters)
         actual = {name: value.shape for name, value in weights.items()}
         if wrong := sorted(name for name in expected | actual if expected.get(name) != actual.get(name)):

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from hashlib import file_digest
+from hashlib import file_digest, sha256
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,8 @@ from typing import Any
 from safetensors import SafetensorError
 
 from gareader.core.errors import ConfigError, ModelError
+from gareader.core.files import open_regular, read_small
+from gareader.core.parsing import json_kind, json_object
 
 FORMATS = COMPLETE, NAMING = 1, 2
 """The formats of a model that is complete in its folder, and of one that names other folders: of words or members.
@@ -24,6 +26,9 @@ VOCABULARY, ALPHABET, WORDS = "vocabulary.txt", "alphabet.txt", "words.safetenso
 """The word table has a file of its own, because training need not change it, and models may share it."""
 SUMMED = (VOCABULARY, ALPHABET, WORDS, WEIGHTS)
 """The files whose checksums `reader.json` has."""
+DIGEST = "digest"
+"""The key of the checksum of `reader.json` itself: the SHA-256 of its other keys; earlier versions wrote none."""
+_OBJECTS = ("settings", "words", "sha256", "notes")
 NAME = re.compile(r"\w[\w .-]*")
 """The names of folders that `reader.json` may hold: no path leads out of such a name."""
 
@@ -51,7 +56,8 @@ def check_words(words: Path, out: Path) -> None:
 
 
 def write_settings(settings: Mapping[str, Any], folder: Path) -> None:
-    """Write `reader.json`."""
+    """Write `reader.json` with its own checksum."""
+    settings = {**settings, DIGEST: settings_digest(settings)}
     (folder / SETTINGS).write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
@@ -59,7 +65,7 @@ def read_settings(folder: Path | str) -> dict[str, Any]:
     """Read `reader.json`, and no other file of the model."""
     folder = Path(folder)
     try:
-        settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+        settings = json_object(read_small(folder / SETTINGS))
     except FileNotFoundError:
         below = next(iter(sorted(folder.glob(f"*/{SETTINGS}"))), None)
         way_out = f"did you mean {below.parent}?" if below else "check the path"
@@ -69,13 +75,25 @@ def read_settings(folder: Path | str) -> dict[str, Any]:
         raise ModelError(f"{folder}: {problem}") from None
     except (ValueError, OSError) as error:
         raise ModelError(f"{folder / SETTINGS}: cannot be read: {error}; copy the model again") from None
-    number = settings.get("format") if isinstance(settings, dict) else None
+    number = settings.get("format")
     if number not in FORMATS:
         known = " and ".join(map(str, FORMATS))
         raise ModelError(
             f"{folder}: the model has format {number}, this gareader reads the formats {known}; update gareader"
         )
-    return dict(settings)
+    if DIGEST in settings and settings[DIGEST] != settings_digest(settings):
+        way_out = "copy the model again, or, if you changed it yourself, remove that key"
+        raise ModelError(f"{folder / SETTINGS}: damaged: its checksum, the key {DIGEST!r}, does not match; {way_out}")
+    for key in _OBJECTS:
+        if key in settings and not isinstance(settings[key], dict):
+            raise _misfit(folder, f"{key!r} is {json_kind(settings[key])} where an object is due")
+    return settings
+
+
+def settings_digest(settings: Mapping[str, Any]) -> str:
+    """The SHA-256 of the content of `reader.json`, whatever its layout, without the checksum itself."""
+    content = {key: value for key, value in settings.items() if key != DIGEST}
+    return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def named(folder: Path, name: object) -> Path:
@@ -101,7 +119,7 @@ def files_of(folder: Path, settings: Mapping[str, Any]) -> dict[str, Path]:
 
 def temperature_of(settings: Mapping[str, Any]) -> float:
     """The temperature, which divides the log-probabilities of the answers."""
-    temperature: float = settings.get("temperature", 1.0)
+    temperature = float(settings.get("temperature", 1.0))
     if not 0 < temperature < inf:
         raise ConfigError(f"temperature = {temperature} is not positive")
     return temperature
@@ -114,12 +132,21 @@ def as_model_errors(folder: Path) -> Iterator[None]:
         yield
     except FileNotFoundError as error:
         raise ModelError(f"{error.filename}: missing; copy the whole folder of the model again") from None
-    except (KeyError, TypeError, AttributeError, RuntimeError, SafetensorError, ConfigError) as error:
-        reason = " ".join(str(error).split("\n\t")[:2])  # torch lists every weight that does not fit
-        raise ModelError(f"{folder}: the files do not fit together ({reason}); copy the model again") from None
+    except OSError as error:
+        problem = f"cannot be read ({error.strerror or error}); copy the model again"
+        raise ModelError(f"{error.filename or folder}: {problem}") from None
+    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
+        raise _misfit(folder, error) from None
+    except (SafetensorError, ConfigError) as error:
+        raise _misfit(folder, error) from None
+
+
+def _misfit(folder: Path, error: object) -> ModelError:
+    reason = " ".join(str(error).split("\n\t")[:2])  # torch lists every weight that does not fit
+    return ModelError(f"{folder}: the files do not fit together ({reason}); copy the model again")
 
 
 def digest(path: Path) -> str:
     """The file's SHA-256."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return file_digest(file, "sha256").hexdigest()

@@ -13,7 +13,7 @@ from gareader.core.whole import whole_folder
 from gareader.data.arrays import TABLE
 from gareader.data.vocabulary import Alphabet, Vocabulary
 from gareader.trained.folder import ALPHABET, VOCABULARY, WORDS, digest
-from gareader.trained.packing import PackedTable, mapped, pack, table_of
+from gareader.trained.packing import PackedTable, check_finite, mapped, pack, table_of
 
 Table = PackedTable | NDArray[Any]
 """(words, width); its rows are in single precision."""
@@ -46,7 +46,9 @@ class Lexicon:
 
 def words(vocabulary: Path, table: Path) -> tuple[Vocabulary, Table]:
     """Read a vocabulary, and map the table with a row for each of its words."""
-    return Vocabulary.read(vocabulary), table_of(mapped(table))
+    arrays = mapped(table)
+    check_finite(arrays)
+    return Vocabulary.read(vocabulary), table_of(arrays)
 
 
 def shared_words(vocabulary: Path, table: Path, sums: tuple[str, ...]) -> tuple[Vocabulary, Table]:

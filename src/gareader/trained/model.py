@@ -13,8 +13,8 @@ from safetensors import SafetensorError
 from safetensors.numpy import save_file
 from torch import nn
 
-from gareader.core.config import from_table, recorded
-from gareader.core.errors import ModelError, did_you_mean
+from gareader.core.config import Settings, from_table, recorded
+from gareader.core.errors import ConfigError, ModelError, did_you_mean
 from gareader.core.whole import whole_folder
 from gareader.data.arrays import TABLE, Batch, ReaderOutput
 from gareader.data.batching import Arrays, Collator
@@ -35,7 +35,7 @@ from gareader.trained.folder import (
 )
 from gareader.trained.lexicon import Lexicon
 from gareader.trained.packing import pack
-from gareader.trained.stored import WORD_SETTINGS, read
+from gareader.trained.stored import WORD_SETTINGS, Stored, read
 
 
 @dataclass(frozen=True)
@@ -111,11 +111,29 @@ def load(folder: Path | str) -> Model:
             names = did_you_mean(str(stored.name), reader_names())
             raise ModelError(f"{folder}: no reader is called {stored.name!r}; {names}; {way_out}")
         config = from_table(kind_of(stored.name).config, recorded(stored.settings, "reader"), "reader")
+        check_shapes(stored, config)
         table = torch.from_numpy(np.array(stored.words[:], np.float32))
         reader = new_reader(stored.name, config, table, stored.collator)
         weights = {name: torch.from_numpy(array) for name, array in stored.weights.items()}
         reader.load_state_dict(weights | {TABLE: table})
         return Model(stored.name, reader.eval(), stored.collator, stored.notes, stored.temperature)
+
+
+def check_shapes(stored: Stored, config: Settings) -> None:
+    """Raise ConfigError for settings that ask for other weights than the stored ones, before room is made for them."""
+    for count in ("hops", "layers"):  # each has weights of its own
+        if getattr(config, count, 0) > len(stored.weights):
+            raise ConfigError(f"{count} = {getattr(config, count)}, but {len(stored.weights)} arrays of weights")
+    actual = {name: array.shape for name, array in stored.weights.items()} | {TABLE: tuple(stored.words.shape)}
+    try:
+        with torch.device("meta"):  # tensors of a shape without memory
+            empty = new_reader(stored.name, config, torch.empty(actual[TABLE]), stored.collator)
+    except RuntimeError:  # a reader from outside may need real tensors
+        return
+    expected = {name: tuple(weight.shape) for name, weight in empty.state_dict().items()}
+    for name in sorted(expected.keys() | actual.keys()):
+        if expected.get(name) != actual.get(name):
+            raise ConfigError(f"{name} is {actual.get(name, 'missing')} where {expected.get(name, 'nothing')} is due")
 
 
 class OnTorch:

@@ -1,6 +1,5 @@
 """Small weights: half precision, and the word table in 8 bits with one scale a row; the table may stay packed."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,9 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import safe_open
 
+from gareader.core.errors import ConfigError
+from gareader.core.parsing import json_object
 from gareader.data.arrays import TABLE
 
 SCALE = f"{TABLE}.scale"
+_ROWS = 1 << 12  # checked at a time: a word table may be larger than the memory
 
 Array = NDArray[Any]
 
@@ -51,7 +53,21 @@ def unpack(arrays: Mapping[str, Array]) -> dict[str, Array]:
 
 def table_of(arrays: Mapping[str, Array]) -> "PackedTable | Array":
     """The word table among these arrays, packed if it was."""
-    return PackedTable(arrays[TABLE], arrays[SCALE]) if SCALE in arrays else arrays[TABLE]
+    if SCALE not in arrays:
+        return arrays[TABLE]
+    numbers, scales = arrays[TABLE], arrays[SCALE]
+    if numbers.ndim != 2 or scales.shape != (len(numbers), 1):
+        raise ConfigError(f"a word table of {numbers.shape} with scales of {scales.shape}")
+    return PackedTable(numbers, scales)
+
+
+def check_finite(arrays: Mapping[str, Array]) -> None:
+    """Raise ConfigError for a number that is not finite in single precision."""
+    for name, array in arrays.items():
+        blocks = (array[start : start + _ROWS] for start in range(0, len(array), _ROWS)) if array.ndim else (array,)
+        with np.errstate(over="ignore"):
+            if array.dtype != np.int8 and not all(np.isfinite(np.asarray(b, np.float32)).all() for b in blocks):
+                raise ConfigError(f"{name} has a number that is not finite")
 
 
 def mapped(path: Path) -> dict[str, Array]:
@@ -59,7 +75,7 @@ def mapped(path: Path) -> dict[str, Array]:
     with safe_open(path, framework="numpy"):  # raises SafetensorError for a header that is damaged
         data = np.memmap(path, np.uint8, mode="r")
     start = 8 + int.from_bytes(data[:8].tobytes(), "little")
-    header = json.loads(data[8:start].tobytes())
+    header = json_object(data[8:start].tobytes())
     arrays = {}
     for name, entry in header.items():
         if name != "__metadata__":

@@ -1,15 +1,16 @@
 """A model as its folder has it: settings, words and weights as arrays, without torch."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from numpy.typing import NDArray
 from safetensors.numpy import load_file
 
+from gareader.core.config import Bounds, Count, Positive, Settings, from_table
 from gareader.core.errors import ConfigError, ModelError
-from gareader.data.anonymity import WAYS
+from gareader.data.anonymity import Way
 from gareader.data.batching import Collator
 from gareader.data.vocabulary import Alphabet
 from gareader.trained.folder import (
@@ -24,10 +25,23 @@ from gareader.trained.folder import (
     temperature_of,
 )
 from gareader.trained.lexicon import Table, shared_words, words
-from gareader.trained.packing import unpack
+from gareader.trained.packing import check_finite, unpack
 
-WORD_SETTINGS = ("width", "seed", "pretrained", "characters", "anonymity", "marks", "unknown_scale")
-"""The settings of a collator, beside the words and letters themselves."""
+
+@dataclass(frozen=True)
+class WordSettings(Settings):
+    """The settings of a collator, beside the words and letters themselves."""
+
+    width: Count
+    seed: int
+    pretrained: Annotated[int, Bounds(least=0)] = 0
+    characters: Count = 10
+    anonymity: Way = "none"
+    marks: Annotated[int, Bounds(least=0)] = 0
+    unknown_scale: Positive = 1.0
+
+
+WORD_SETTINGS = tuple(field.name for field in fields(WordSettings))
 
 
 @dataclass(frozen=True)
@@ -58,7 +72,7 @@ def read(folder: Path) -> Stored:
         for name, path in files.items():
             if digest(path) != settings["sha256"][name]:
                 raise ModelError(f"{path}: damaged: its checksum does not match; copy the model again")
-        word_settings = settings["words"]
+        word_settings = from_table(WordSettings, settings["words"], "words")
         shared = files[WORDS].parent != folder
         if shared and settings["settings"].get("update_words", True):
             raise ConfigError("its word vectors are to be trained, and those it shares with others cannot be")
@@ -67,14 +81,15 @@ def read(folder: Path) -> Stored:
             vocabulary, table = shared_words(files[VOCABULARY], files[WORDS], sums)
         else:
             vocabulary, table = words(files[VOCABULARY], files[WORDS])
-        if tuple(table.shape) != (len(vocabulary), word_settings["width"]):
+        if tuple(table.shape) != (len(vocabulary), word_settings.width):
             size = tuple(table.shape)
-            raise ConfigError(f"{len(vocabulary)} words of width {word_settings['width']}, but a word table of {size}")
-        anonymity, marks = word_settings.get("anonymity", WAYS[0]), word_settings.get("marks", 0)
-        if anonymity not in WAYS or not 0 <= marks <= len(vocabulary):
-            raise ConfigError(f"no way to hide candidates: {anonymity!r} with {marks} marks")
-        collator = Collator(vocabulary, Alphabet.read(files[ALPHABET]), **word_settings)
+            raise ConfigError(f"{len(vocabulary)} words of width {word_settings.width}, but a word table of {size}")
+        if max(word_settings.marks, word_settings.pretrained) > len(vocabulary):
+            counts = f"{word_settings.marks} marks and {word_settings.pretrained} words with a vector"
+            raise ConfigError(f"{counts}, but a vocabulary of {len(vocabulary)}")
+        collator = Collator(vocabulary, Alphabet.read(files[ALPHABET]), **asdict(word_settings))
         weights = unpack(load_file(files[WEIGHTS]))
+        check_finite(weights)
         temperature = temperature_of(settings)
         return Stored(
             settings["reader"], settings["settings"], collator, table, weights, temperature, settings["notes"]

@@ -159,7 +159,7 @@ def test_declarations_are_refused_before_anything_behind_them_is_parsed(
 
 def test_an_idx_of_thousands_of_digits(tmp_path: Path) -> None:
     path = tmp_path / "wdw.xml"
-    element = GOOD.replace('"1"', '"' + '1' * 5000 + '"')
+    element = GOOD.replace('"1"', '"' + "1" * 5000 + '"')
     path.write_text(f"<ROOT>\n{element}</ROOT>\n", encoding="utf-8")
     with pytest.raises(CorpusError, match=f"a choice with idx='{'1' * 20}'; "):
         list(read(path))
