@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from gareader.cli.app import Json, Modules, complain, import_modules, watch
-from gareader.cli.train import progress_bar, stopping
+from gareader.cli.train import end_as_signalled, progress_bar, stopping
 from gareader.core.config import Table, load_table
 from gareader.core.errors import GareaderError
 from gareader.core.locks import locked
@@ -53,8 +53,8 @@ def study(
     busy = "a study is running here already; wait for it, or choose another --out"
     with nullcontext() if table else locked(folder / "lock", busy):
         waiting = studio.waiting()
-        finished, failed = (True, 0) if table else run_trials(studio, waiting)
-        if not finished:
+        signalled, failed = (0, 0) if table else run_trials(studio, waiting)
+        if signalled:
             options = [*(f"--import={each}" for each in modules), *["--json"] * as_json]
             command = ["gareader", "study", str(file), "--out", str(folder), *options]
             complain(f"stopped; everything is saved. Go on with:\n{shlex.join(command)}")
@@ -70,6 +70,7 @@ def study(
         raise GareaderError(
             f"{failed} of {len(waiting)} trials failed, see above; the study goes on with them next time"
         )
+    end_as_signalled(signalled)
 
 
 def check_files(plan: Table) -> None:
@@ -88,8 +89,8 @@ def check_present(files: Iterable[str]) -> None:
         raise GareaderError(f"the study names files that are not there, so nothing was done: {', '.join(absent)}")
 
 
-def run_trials(studio: "Studio", trials: Sequence["Trial"]) -> tuple[bool, int]:
-    """Run one trial after the other; return whether all were run before a signal, and how many failed."""
+def run_trials(studio: "Studio", trials: Sequence["Trial"]) -> tuple[int, int]:
+    """Run one trial after the other; return the number of the signal that stopped them, or 0, and how many failed."""
     check_present(studio.files(trials))
     failed = 0
     with stopping() as stop:
@@ -109,9 +110,9 @@ def run_trials(studio: "Studio", trials: Sequence["Trial"]) -> tuple[bool, int]:
                 failed += 1
                 continue
             if not done or (stop() and number < len(trials)):
-                return False, failed
+                return stop.signal, failed
             write(studio)
-    return True, failed
+    return 0, failed
 
 
 def write(studio: "Studio") -> str:

@@ -3,6 +3,7 @@
 import json
 import shlex
 import signal
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
@@ -105,8 +106,9 @@ def train_together(
     busy = "a run is going on here already; wait for it, or choose another --out"
     with locked(folder / "lock", busy) if group.first else nullcontext():
         run = experiment.run(folder, resume=resume, group=group, **({"watch": watch} if group.first else {}))
-        position = trained(run, group, tensorboard)
+        position, signalled = trained(run, group, tensorboard)
     if not group.first:
+        end_as_signalled(0 if position.finished else signalled)
         return
     if not position.finished:
         sets = [word for assignment in assignments for word in ("--set", assignment)]
@@ -114,6 +116,9 @@ def train_together(
         command = shlex.join(["gareader", "train", str(config), "--out", str(folder), *sets, *others, "--resume"])
         complain(f"stopped after update {position.step:,}; everything is saved. Go on with:\n{command}")
     paths = {"reader": folder / BEST, "last": folder / LAST, "metrics": folder / METRICS}
+    if run.best_is_gone:
+        end = f"; that of the last update is {folder / LAST}" if (folder / LAST).exists() else ""
+        raise GareaderError(f"{folder / BEST}: the best model of this run is gone{end}; to have it again, train again")
     if position.best_step == position.step or not (folder / LAST).exists():
         del paths["last"]  # the last model is the best one, or the run has not ended
     if as_json:
@@ -123,10 +128,12 @@ def train_together(
         print("\n".join(f"{name + ':':8} {path}" for name, path in paths.items()))
     if position.finished:
         draw(folder, quiet=as_json)
+    else:
+        end_as_signalled(signalled)
 
 
-def trained(run: "Run", group: Group, tensorboard: bool) -> "Position":
-    """Train until the end or a signal; rank 0 shows the progress."""
+def trained(run: "Run", group: Group, tensorboard: bool) -> tuple["Position", int]:
+    """Train until the end or a signal, whose number is returned, or 0; rank 0 shows the progress."""
     with stopping(quiet=not group.first) as stop, progress_bar(quiet=not group.first) as bar:
         if group.first:
             left_out = run.model.notes["left_out"]
@@ -140,7 +147,7 @@ def trained(run: "Run", group: Group, tensorboard: bool) -> "Position":
                 record(line)
 
             run.on_metrics = on_metrics
-        return run.train(stop)
+        return run.train(stop), max(group.all_gather(stop.signal))
 
 
 def draw(folder: Path, *, quiet: bool) -> None:
@@ -157,25 +164,41 @@ def draw(folder: Path, *, quiet: bool) -> None:
         print(f"curves:  {folder / 'curves.png'}")
 
 
-@contextmanager
-def stopping(*, quiet: bool = False) -> Iterator[Callable[[], bool]]:
-    """Stop after the present update at Ctrl-C or SIGTERM; a second signal stops at once."""
-    stopped = False
+class Stop:
+    """Whether a signal has asked to stop."""
 
-    def stop(*signalled: object) -> None:  # noqa: ARG001
-        nonlocal stopped
-        if stopped:
+    signal = 0
+    """The number of the signal; 0 for none."""
+
+    def __call__(self) -> bool:
+        return self.signal != 0
+
+
+@contextmanager
+def stopping(*, quiet: bool = False) -> Iterator[Stop]:
+    """Stop after the present update at Ctrl-C or SIGTERM; a second signal stops at once."""
+    stopped = Stop()
+
+    def stop(number: int, *_: object) -> None:
+        if stopped():
             raise KeyboardInterrupt
-        stopped = True
+        stopped.signal = number
         if not quiet:
             complain("finishing this update, then saving; once more to stop at once")
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield lambda: stopped
+        yield stopped
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def end_as_signalled(number: int) -> None:
+    """Exit with the code that shells expect of a command that a signal has stopped, unless there was none."""
+    if number:
+        sys.stdout.flush()
+        sys.exit(128 + number)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from gareader.cli.app import Json, Modules, complain, import_modules, watch
-from gareader.cli.train import progress_bar, settings_of, stopping
+from gareader.cli.train import end_as_signalled, progress_bar, settings_of, stopping
 from gareader.core.config import load_table
 from gareader.core.errors import GareaderError
 from gareader.core.whole import written_whole
@@ -81,12 +81,13 @@ def tune(
     if table and storage is None and not (folder / DATABASE).exists():
         raise GareaderError(f"{folder}: there is no sweep yet, so there is no table; run it first")
     address = storage or local_storage(folder)
+    signalled = 0
     if table:
         recorded_owner(folder, plan)  # a sweep with other settings is an error
         folder.mkdir(parents=True, exist_ok=True)
     else:
         with owned(folder, plan) as owner, open_ledger(address, plan, name) as ledger:
-            run_trials(Sweep(plan, folder, prepared_corpora(folder, plan, watch), ledger, owner), trials)
+            signalled = run_trials(Sweep(plan, folder, prepared_corpora(folder, plan, watch), ledger, owner), trials)
     with open_ledger(address, plan, name) as ledger:
         rows = write(plan, ledger, folder)
         draw(plan, ledger, rows, folder)
@@ -95,10 +96,11 @@ def tune(
             print(json.dumps(asdict(row)))
     else:
         print((folder / TABLE).read_text(encoding="utf-8"))
+    end_as_signalled(signalled)
 
 
-def run_trials(sweep: "Sweep", wanted: int) -> None:
-    """Run one trial after the other, until enough are finished or a signal asks to stop."""
+def run_trials(sweep: "Sweep", wanted: int) -> int:
+    """Run one trial after the other, until enough are finished or a signal asks to stop; return its number, or 0."""
     from gareader.studies.tuning.ledger import claimed, finished
 
     with stopping() as stop:
@@ -117,6 +119,7 @@ def run_trials(sweep: "Sweep", wanted: int) -> None:
             complain(f"{done} trials are finished and {underway} running elsewhere; if one is lost, run this again")
         elif done < wanted:
             complain(f"all {done} combinations of the space have been tried")
+        return stop.signal
 
 
 def write(plan: "Plan", ledger: "Ledger", folder: Path) -> list["TrialSummary"]:

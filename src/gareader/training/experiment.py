@@ -113,6 +113,7 @@ class Experiment:
         indices = training_indices(answerable, self.train.fraction, self.train.seed)
         left_out = len(answerable) - int(answerable.sum())
         model = self.new_model(training, validation, {"settings": self.table(), "left_out": left_out})
+        vectors = sha256(model.reader.state_dict()[TABLE].numpy()).hexdigest()
         run = Run(
             folder,
             model,
@@ -121,7 +122,8 @@ class Experiment:
             self.validation_sample(validation),
             training.document_lengths[indices],
             group=group,
-            fingerprint=f"{questions} {sha256(model.reader.state_dict()[TABLE].numpy()).hexdigest()}",
+            fingerprint=f"{questions} {vectors}",
+            former_fingerprint=f"{former_fingerprint(training, validation)} {vectors}",
         )
         if resume:
             run.load_state()
@@ -131,9 +133,9 @@ class Experiment:
         self, folder: Path, training: PreparedCorpus, validation: PreparedCorpus, group: Group
     ) -> str:
         """The fingerprint of the questions; raises TrainingError where processes differ in settings or questions."""
+        corpora = training, validation
         questions = sha256("\n".join((*training.words, *validation.words)).encode())
-        for corpus in (training, validation):
-            questions.update(corpus.document_lengths.tobytes())
+        questions.update("\n".join(corpus.checksum() for corpus in corpora).encode())
         settings = {**self.table(), "data": questions.hexdigest()}
         if len({*group.all_gather(json.dumps(settings, sort_keys=True))}) > 1:
             raise TrainingError(
@@ -205,6 +207,14 @@ class Experiment:
             return validation
         order = np.random.default_rng(self.train.seed).permutation(len(validation))
         return Subset(validation, np.sort(order[:count]))
+
+
+def former_fingerprint(training: PreparedCorpus, validation: PreparedCorpus) -> str:
+    """The fingerprint of the questions as earlier versions recorded it, of words and document lengths alone."""
+    questions = sha256("\n".join((*training.words, *validation.words)).encode())
+    for corpus in (training, validation):
+        questions.update(corpus.document_lengths.tobytes())
+    return questions.hexdigest()
 
 
 def copy_weights(reader: nn.Module, start: Model, name: str) -> None:

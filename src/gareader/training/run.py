@@ -2,6 +2,8 @@
 
 import json
 import os
+import warnings
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -9,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from math import isfinite
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import torch
@@ -18,14 +20,17 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from gareader.core.config import Bounds, Settings, from_table
 from gareader.core.distributed import ALONE, Group
-from gareader.core.errors import CheckpointError, TrainingError
+from gareader.core.errors import CheckpointError, ConfigError, TrainingError
+from gareader.core.parsing import json_object, json_value
 from gareader.core.whole import recover_folder, whole_file
 from gareader.data.batching import length_batches
 from gareader.data.examples import Example
 from gareader.measuring.evaluation import Report, answers, evaluate
 from gareader.nn.tensors import Batch, tensors
 from gareader.readers.registry import kind_of
+from gareader.trained.folder import SETTINGS
 from gareader.trained.model import Model, OnTorch, save
 from gareader.trained.predictor import Predictor
 from gareader.training.engine import Engine, clip_gradients, new_optimiser
@@ -38,23 +43,28 @@ STATE, METRICS, BEST, LAST = "state.safetensors", "metrics.jsonl", "best", "last
 FINGERPRINT = "made_of"
 """The key of the fingerprint in a checkpoint's metadata."""
 
+CHECKSUM = "crc32"
+"""The key of the checksum in a checkpoint's metadata: of all tensors and all other keys; earlier versions wrote none."""
+
+Natural = Annotated[int, Bounds(least=0)]
+
 
 @dataclass(frozen=True)
-class Position:
+class Position(Settings):
     """The position of a run; with the weights and the optimiser's state it is the whole checkpoint."""
 
-    epoch: int = 0
-    batch: int = 0
+    epoch: Natural = 0
+    batch: Natural = 0
     """Batches of this epoch that are done."""
-    step: int = 0
+    step: Natural = 0
     """Updates since the beginning."""
-    examples: int = 0
+    examples: Natural = 0
     best_accuracy: float = -1.0
-    best_step: int = 0
-    best_epoch: int = 0
-    metrics_bytes: int = 0
+    best_step: Natural = 0
+    best_epoch: Natural = 0
+    metrics_bytes: Natural = 0
     """Length of the metrics file; lines that a killed run wrote after the checkpoint are cut off."""
-    seconds: float = 0.0
+    seconds: Annotated[float, Bounds(least=0)] = 0.0
     finished: bool = False
 
 
@@ -76,11 +86,13 @@ class Run:
         *,
         group: Group = ALONE,
         fingerprint: str = "",
+        former_fingerprint: str = "",
         on_metrics: Callable[[dict[str, Any]], None] = lambda metrics: None,
     ) -> None:
         """`model` has the reader to train, `lengths` the document lengths of the training examples.
 
-        `fingerprint` is that of questions and word vectors; a checkpoint with another fingerprint is refused.
+        `fingerprint` is that of questions and word vectors; a checkpoint with another fingerprint is refused, unless an
+        earlier version wrote it with the `former_fingerprint`.
         """
         self.folder = folder
         self.model = model
@@ -91,6 +103,7 @@ class Run:
         self.lengths = lengths
         self.group = group
         self.fingerprint = fingerprint
+        self.former_fingerprint = former_fingerprint
         self.on_metrics = on_metrics
         self.engine = Engine(kind_of(model.name), self.reader, config, group)
         self.weights = {name: p for name, p in self.reader.named_parameters() if p.requires_grad}
@@ -298,7 +311,8 @@ class Run:
         }
         try:
             with whole_file(target, sole=True) as new:
-                save_file(self.state(), new, metadata)
+                state = self.state()
+                save_file(state, new, metadata | {CHECKSUM: checksum(state, metadata)})
                 with (self.folder / METRICS).open("ab") as metrics:  # the checkpoint relies on their length
                     os.fsync(metrics.fileno())
         except (OSError, SafetensorError) as error:
@@ -309,13 +323,18 @@ class Run:
 
     def load_state(self) -> None:
         """Restore the checkpoint, and cut the metrics to its length; rank 0 reads and broadcasts it."""
-        position, window, tensors = self.saved_state() if self.group.first else ({}, [], {})
-        self.position = Position(**self.group.broadcast(position))
+        position, window, tensors = self.saved_state() if self.group.first else (Position(), [], {})
+        self.position = self.group.broadcast(position)
         self.window = self.group.broadcast(window)
         if tensors := self.group.broadcast_tensors(tensors):
             self.set_state(tensors)
 
-    def saved_state(self) -> tuple[dict[str, Any], list[dict[str, float]], dict[str, Tensor]]:
+    @property
+    def best_is_gone(self) -> bool:
+        """Whether the best model of the position is not in the folder."""
+        return bool(self.position.best_step) and not (self.folder / BEST / SETTINGS).is_file()
+
+    def saved_state(self) -> tuple[Position, list[dict[str, float]], dict[str, Tensor]]:
         """Position, window and tensors of the checkpoint; all empty if the run was killed before the first one."""
         recover_folder(self.folder / BEST)
         recover_folder(self.folder / LAST)
@@ -324,24 +343,65 @@ class Run:
             if (self.folder / BEST).exists():
                 raise CheckpointError(f"{path}: the state is gone; there is a model, but the run cannot be resumed")
             (self.folder / METRICS).unlink(missing_ok=True)
-            return {}, [], {}
+            return Position(), [], {}
+        if not path.is_file():
+            raise CheckpointError(f"{path}: this is no file, so the run cannot be resumed; begin a new one")
         try:
             with safe_open(path, framework="pt") as file:
-                if file.metadata().get(FINGERPRINT, self.fingerprint) != self.fingerprint:
-                    raise ValueError("the questions or the word vectors are others than before")
-                position = json.loads(file.metadata()["position"])
-                window = json.loads(file.metadata()["window"])
+                metadata = dict(file.metadata() or {})
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            stored = metadata.pop(CHECKSUM, None)
+            if stored is not None and stored != checksum(tensors, metadata):
+                raise ValueError("it is damaged: its checksum does not match")
+            made_of = metadata.get(FINGERPRINT, self.fingerprint)
+            if made_of != self.fingerprint and (stored is not None or made_of != self.former_fingerprint):
+                raise ValueError("the questions or the word vectors are others than before")
+            position = from_table(Position, json_object(metadata["position"]), "position")
+            window = checked_window(json_value(metadata["window"]))
+            if not all(tensor.isfinite().all() for tensor in tensors.values()):
+                raise ValueError("it has numbers that are not finite")
             self.set_state(tensors)
-            Position(**position)
-        except (SafetensorError, KeyError, TypeError, RuntimeError, ValueError) as error:
+        except (SafetensorError, LookupError, TypeError, RuntimeError, ValueError, ConfigError, OSError) as error:
             raise CheckpointError(
                 f"{path}: this state does not fit the run ({error}); were settings changed since? "
                 "Resume with the settings of the run, or begin a new one in another folder"
             ) from error
+        if made_of != self.fingerprint:
+            unknown = "written by an earlier version: whether the answers of the questions have changed is not known"
+            warnings.warn(f"{path}: {unknown}", stacklevel=2)
         with (self.folder / METRICS).open("ab") as metrics:
-            metrics.truncate(min(position["metrics_bytes"], metrics.tell()))
-        return position, window, tensors
+            metrics.truncate(min(position.metrics_bytes, metrics.tell()))
+        return self.without_lost_best(position), window, tensors
+
+    def without_lost_best(self, position: Position) -> Position:
+        """Tell if the best model of the run is gone, and forget it, so that the best of the rest is kept."""
+        if position.finished or not position.best_step or (self.folder / BEST / SETTINGS).is_file():
+            return position
+        lost = f"accuracy {position.best_accuracy:.1%}, update {position.best_step:,}"
+        warnings.warn(
+            f"{self.folder / BEST}: the best model so far ({lost}) is gone; the best from here on is kept instead",
+            stacklevel=3,
+        )
+        return replace(position, best_accuracy=-1.0, best_step=0)
+
+
+def checksum(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
+    """The CRC-32 of a checkpoint: it finds every changed byte, at some gigabytes a second."""
+    total = zlib.crc32(json.dumps(sorted(metadata.items())).encode())
+    for name, tensor in sorted(tensors.items()):
+        total = zlib.crc32(f"{name} {tensor.dtype} {[*tensor.shape]}".encode(), total)
+        total = zlib.crc32(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy(), total)
+    return f"{total:08x}"
+
+
+def checked_window(window: Any) -> list[dict[str, float]]:
+    """Return the metrics of a window; raise ValueError if they are none."""
+    rows = window if isinstance(window, list) else [None]
+    if not all(isinstance(row, dict) and row.keys() == rows[0].keys() for row in rows):
+        raise ValueError("its window of metrics is none")
+    if not all(isinstance(value, int | float) for row in rows for value in row.values()):
+        raise ValueError("its window of metrics has other values than numbers")
+    return rows
 
 
 @contextmanager

@@ -8,6 +8,8 @@ from gareader.core.errors import StoreError
 
 VERSION = b"1"
 VERSION_KEY = b"gareader.corpus"
+CHECKSUM = b"gareader.crc32"
+"""The key of a record batch's checksum in its metadata, and of the mark in the schema that each batch has one."""
 
 
 def columns(word: Any, **more: Any) -> Any:
@@ -20,7 +22,7 @@ def columns(word: Any, **more: Any) -> Any:
         "candidates": pa.list_(words),
         "answer": pa.int32(),
     }
-    return pa.schema(fields | more, {VERSION_KEY: VERSION})
+    return pa.schema(fields | more, {VERSION_KEY: VERSION, CHECKSUM: b"each batch"})
 
 
 PREPARED = columns(pa.dictionary(pa.int32(), pa.string()))

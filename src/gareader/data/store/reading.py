@@ -1,10 +1,11 @@
-"""Reading a prepared corpus: random access to an example takes microseconds in a corpus of any size."""
+"""Reading a prepared corpus: random access takes microseconds in a corpus of any size; damage is found when read."""
 
 import mmap
+import zlib
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, overload
 
@@ -14,6 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gareader.core.errors import ExampleError, StoreError
+from gareader.core.files import open_regular
 from gareader.data.addresses import MAGIC, files
 from gareader.data.examples import FUNCTION_WORDS, Example, Words
 from gareader.data.store import layout
@@ -54,6 +56,17 @@ class PreparedCorpus(Sequence[Example]):
             answerable += [batch.answerable(shard.function_words) for batch in shard.batches]
             shard.release()
         return np.concatenate(answerable)
+
+    def checksum(self) -> str:
+        """A checksum of all examples but for their words' spelling, which `words` has; read all of them once."""
+        sums: list[int] = []
+        for shard in self._shards:
+            for batch in shard.batches:
+                batch.verify()
+                before = sums or [0] * len(batch.content())
+                sums = [zlib.crc32(each, total) for each, total in zip(batch.content(), before, strict=True)]
+            shard.release()
+        return " ".join(f"{total:08x}" for total in sums)
 
     @property
     def most_candidates(self) -> int:
@@ -98,17 +111,23 @@ class _Shard:
             self.map = _mapped(path)
             reader = pa.ipc.open_file(pa.BufferReader(pa.py_buffer(self.map)))
             layout.check_schema(reader.schema)
-            batches = [reader.get_batch(number) for number in range(reader.num_record_batches)]
+            pairs = [reader.get_batch_with_custom_metadata(number) for number in range(reader.num_record_batches)]
+            batches = [batch for batch, _ in pairs]
             self.words = batches[0].column("document").values.dictionary if batches else pa.array([], pa.string())
             self.words.validate(full=True)
             for batch in batches:
                 _, document, query, candidates, _ = batch.columns
                 if not all(each.values.dictionary.equals(self.words) for each in (document, query, candidates.values)):
                     raise StoreError("its columns do not share their words; prepare the corpus again")
-            self.batches = [_Batch(path, batch) for batch in batches]
+            sums = [(metadata or {}).get(layout.CHECKSUM) for _, metadata in pairs]
+            if layout.CHECKSUM in reader.schema.metadata and (None in sums or not (sums or self.is_empty())):
+                raise StoreError("the prepared corpus is damaged (no checksum); copy or prepare it again")
+            words = words_checksum(self.words)
+            places = [place_of(words, number, last=number == len(sums) - 1) for number in range(len(sums))]
+            self.batches = [BatchView(path, *each) for each in zip(batches, places, sums, strict=True)]
         except StoreError as error:
             raise StoreError(f"{path}: {error}") from None
-        except (pa.ArrowException, OSError, ValueError) as error:
+        except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, AttributeError) as error:
             raise _damaged(path, error) from error
 
     @property
@@ -117,29 +136,73 @@ class _Shard:
         known = pc.is_in(self.words, value_set=pa.array(sorted(FUNCTION_WORDS), self.words.type))
         return np.asarray(known.to_numpy(zero_copy_only=False))
 
+    def is_empty(self) -> bool:
+        """Whether no record batch follows the schema, whatever the list of them at the end of the file says."""
+        try:
+            pa.ipc.open_stream(pa.py_buffer(self.map).slice(8)).read_next_batch()
+        except StopIteration:
+            return True
+        return False
+
     def release(self) -> None:
         """Release the mapped pages of this process; the system's cache of the file may keep them."""
         if hasattr(mmap, "MADV_DONTNEED"):
             self.map.madvise(mmap.MADV_DONTNEED)
 
 
-class _Batch:
+class BatchView:
     """One record batch as numpy views of the mapped file; damage raises an error, never a read out of bounds."""
 
-    def __init__(self, path: Path, batch: Any) -> None:
+    def __init__(self, path: Path, batch: Any, place: bytes, stored: bytes | None = None) -> None:
+        """`place` is the beginning of the checksum, `stored` the one that the file has; earlier versions wrote none."""
         batch.validate()
-        self.path = path
+        self.path, self.place, self.stored = path, place, stored
         ids, document, query, candidates, self.answers = batch.columns
         _, offsets, text = ids.buffers()
-        self.id_offsets = np.frombuffer(offsets, np.int32)
-        self.id_text = np.frombuffer(text or b"", np.uint8)
+        self.id_offsets = np.frombuffer(offsets, np.int32)[: len(batch) + 1]
+        self.id_text = np.frombuffer(text or b"", np.uint8)[: self.id_offsets[-1]]
         self.documents, self.document_offsets = _views(document)
         self.queries, self.query_offsets = _views(query)
         self.candidates, self.candidate_offsets = _views(candidates.values)
         self.choices = candidates.offsets.to_numpy()
 
+    def content(self) -> tuple[NDArray[Any], ...]:
+        """All numbers of the batch, in arrays that make those of a larger batch if they are joined."""
+        return (
+            self.id_text,
+            np.diff(self.id_offsets),
+            self.documents,
+            np.diff(self.document_offsets),
+            self.queries,
+            np.diff(self.query_offsets),
+            self.candidates,
+            np.diff(self.candidate_offsets),
+            np.diff(self.choices),
+            self.answers.fill_null(-1).to_numpy(),
+        )
+
+    def checksum(self) -> bytes:
+        """The CRC-32 of the words, the place in the file and the content: it finds every changed byte."""
+        starts = self.document_offsets[:1], self.query_offsets[:1], self.candidate_offsets[:1], self.choices[:1]
+        total = zlib.crc32(self.place)
+        for part in chain(self.content(), starts, (self.id_offsets[:1],)):
+            total = zlib.crc32(part, zlib.crc32(b"%d" % part.size, total))
+        return b"%08x" % total
+
+    def verify(self) -> None:
+        """Raise StoreError if the checksum is wrong; this is done once, when the batch is first read."""
+        try:
+            damaged = self.stored is not None and self.stored != self.checksum()
+        except (pa.ArrowException, IndexError, ValueError) as error:
+            raise _damaged(self.path, error) from error
+        if damaged:
+            raise _damaged(self.path, "its checksum does not match")
+        self.stored = None
+
     def example(self, row: int, words: NDArray[np.object_]) -> Example:
         """Return the example of a row."""
+        if self.stored is not None:
+            self.verify()
         try:
             first, end = self.choices[row : row + 2]
             bounds = self.candidate_offsets[first : end + 1]
@@ -157,6 +220,7 @@ class _Batch:
 
     def answerable(self, function: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """For each row, whether a word of its answer that counts is in its document; `function` marks the others."""
+        self.verify()
         answers = self.answers.fill_null(-1).to_numpy()
         answerable = np.zeros(len(answers), bool)
         try:
@@ -176,6 +240,20 @@ class _Batch:
         return answerable
 
 
+def place_of(words: int, number: int, *, last: bool) -> bytes:
+    """The beginning of a batch's checksum: its words, its number in the file, and whether it is the last one."""
+    return b"%d %d %d" % (words, number, last)
+
+
+def words_checksum(words: Any) -> int:
+    """The CRC-32 of an Arrow array of words."""
+    _, offsets, text = words.buffers()
+    if not len(words):
+        return 0
+    ends = np.frombuffer(offsets, np.int32)[words.offset : words.offset + len(words) + 1]
+    return zlib.crc32(np.frombuffer(text or b"", np.uint8)[ends[0] : ends[-1]], zlib.crc32(np.diff(ends)))
+
+
 def _views(lists: Any) -> tuple[NDArray[np.uint32], NDArray[np.int32]]:
     # unsigned, so that a damaged index is out of bounds instead of counted from the end
     return lists.values.indices.to_numpy().view(np.uint32), lists.offsets.to_numpy()
@@ -184,7 +262,7 @@ def _views(lists: Any) -> tuple[NDArray[np.uint32], NDArray[np.int32]]:
 def _mapped(path: Path) -> mmap.mmap:
     """Map the file into memory; raise StoreError if its first or last bytes are wrong."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             if file.read(len(MAGIC)) != MAGIC:
                 raise StoreError("not a prepared corpus; prepare it first")
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -195,5 +273,5 @@ def _mapped(path: Path) -> mmap.mmap:
     return mapped
 
 
-def _damaged(path: Path, error: Exception) -> StoreError:
+def _damaged(path: Path, error: object) -> StoreError:
     return StoreError(f"{path}: the prepared corpus is damaged ({error}); copy or prepare it again")

@@ -24,8 +24,8 @@ from gareader.data.addresses import is_prepared
 from gareader.data.corpora.files import Span
 from gareader.data.examples import Example
 from gareader.data.store.encoding import SEPARATOR, Encoded, encode, lists
-from gareader.data.store.layout import PREPARED
-from gareader.data.store.reading import PreparedCorpus
+from gareader.data.store.layout import CHECKSUM, PREPARED
+from gareader.data.store.reading import BatchView, PreparedCorpus, place_of, words_checksum
 
 Watch = Callable[[Iterable[Example], str], Iterable[Example]]
 """Wraps a stream of examples, for example in a progress bar with this label."""
@@ -138,7 +138,7 @@ def _write(parts: list[Encoded], path: Path, shard: int | None) -> None:
     # No sync, which can take as long as all the rest: a corpus can be prepared again, and opening a file that a power
     # cut has truncated raises an error.
     whole = whole_folder if shard else whole_file
-    with whole(path, sync=False) as new, _Files(new, shard) as files:
+    with whole(path, sync=False) as new, _Files(new, shard, words_checksum(coded.dictionary)) as files:
         for part, numbers in zip(parts, places, strict=True):
             with pa.memory_map(str(part.path)) as source:
                 reader = pa.ipc.open_file(source)
@@ -171,11 +171,15 @@ def _prepared_batch(batch: Any, numbers: NDArray[np.int32], words: Any) -> Any:
 class _Files:
     """The output file, or the shards of the output folder."""
 
-    def __init__(self, path: Path, shard: int | None) -> None:
+    def __init__(self, path: Path, shard: int | None, words: int) -> None:
+        """`words` is the checksum of the words."""
         self.path = path
         self.shard = shard
+        self.words = words
         self.number = 0
         self.examples = 0
+        self.batches = 0
+        self.waiting: Any = None  # the next batch to write; the checksum of the last one says that it is the last
         self.writer = self._next_file()
 
     def _next_file(self) -> Any:
@@ -185,15 +189,29 @@ class _Files:
     def write(self, batch: Any) -> None:
         """Append the batch; begin a new shard if the last one is full."""
         if self.shard and self.examples >= self.shard:
+            self._write_waiting(last=True)
             self.writer.close()
             self.number += 1
-            self.examples = 0
+            self.examples = self.batches = 0
             self.writer = self._next_file()
-        self.writer.write_batch(batch)
+        self._write_waiting(last=False)
+        self.waiting = batch
         self.examples += len(batch)
+
+    def _write_waiting(self, *, last: bool) -> None:
+        """Write the batch that waits, if there is one, with its checksum."""
+        if self.waiting is not None:
+            view = BatchView(self.path, self.waiting, place_of(self.words, self.batches, last=last))
+            self.writer.write_batch(self.waiting, custom_metadata={CHECKSUM: view.checksum()})
+            self.batches += 1
+            self.waiting = None
 
     def __enter__(self) -> "_Files":
         return self
 
     def __exit__(self, *problem: object) -> None:
-        self.writer.close()
+        try:
+            if problem[0] is None:
+                self._write_waiting(last=True)
+        finally:
+            self.writer.close()
