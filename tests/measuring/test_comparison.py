@@ -91,8 +91,10 @@ GOOD = {"id": "one", "correct": True}
     ("bad", "problem"),
     [
         ("{broken", "not a prediction (Expecting property name"),
-        ('"text"', "not a prediction (string indices must be integers"),
-        ("[]", "not a prediction (list indices must be integers"),
+        ('"text"', "not a prediction (a text where an object is due)"),
+        ("[]", "not a prediction (a list where an object is due)"),
+        ("[" * 100_000, "not a prediction (it is nested too deeply)"),
+        ('{"id": ' + "1" * 5000 + "}", "not a prediction (Exceeds the limit"),
         ({"correct": True}, "the key 'id' is missing; a prediction has id and correct"),
         ({"id": "two"}, "the key 'correct' is missing"),
         ({"id": "two", "correct": None}, "whether the answer is right is not known; evaluate questions with answers"),

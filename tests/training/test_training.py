@@ -1,6 +1,7 @@
 """The loop: it learns, it resumes to the bit, and nothing bad is ever written over something good."""
 
 import json
+import random
 import shutil
 import signal
 from contextlib import contextmanager
@@ -10,6 +11,8 @@ from functools import cache
 import numpy as np
 import pytest
 import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
 
 import synthetic
 from forked import FORKS
@@ -20,7 +23,7 @@ from gareader.data.store import PreparedCorpus, prepare
 from gareader.trained.model import OnTorch, load
 from gareader.trained.predictor import Predictor
 from gareader.training.experiment import Experiment
-from gareader.training.run import BEST, LAST, METRICS, STATE, training_indices
+from gareader.training.run import BEST, CHECKSUM, LAST, METRICS, STATE, training_indices
 from waiting import wait_until
 
 pytestmark = pytest.mark.slow
@@ -341,7 +344,7 @@ def test_a_run_killed_before_its_first_line_begins_anew(corpus, whole, tmp_path)
     same_run(whole(max_epochs=1), tmp_path / "killed")
 
 
-@pytest.mark.parametrize("change", ["questions", "vectors"])
+@pytest.mark.parametrize("change", ["questions", "answers", "vectors"])
 def test_a_run_is_not_resumed_with_other_questions_or_vectors(corpus, tmp_path, change):
     for name in ("train.arrow", "validation.arrow"):
         shutil.copy(corpus / name, tmp_path / name)
@@ -352,10 +355,110 @@ def test_a_run_is_not_resumed_with_other_questions_or_vectors(corpus, tmp_path, 
     run.train(lambda: run.position.step >= 3)
     if change == "questions":
         prepare(synthetic.corpus(600, seed=3), tmp_path / "train.arrow")
+    elif change == "answers":
+        before = list(PreparedCorpus.open(tmp_path / "train.arrow"))
+        prepare((replace(each, answer=1 - (each.answer or 0)) for each in before), tmp_path / "train.arrow")
     else:
         (tmp_path / "vectors.txt").write_text("has " + "0.25 " * 12 + "\n")
     with pytest.raises(CheckpointError, match="the questions or the word vectors are others than before"):
         settings.run(tmp_path / "run", resume=True)
+
+
+def rewritten(folder, change):
+    """Write the state of a run again after a change of its tensors and metadata."""
+    with safe_open(folder / STATE, framework="pt") as file:
+        metadata, tensors = file.metadata(), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    change(tensors, metadata)
+    save_file(tensors, folder / STATE, metadata)
+
+
+@pytest.fixture
+def stopped(corpus, tmp_path):
+    """A run that was stopped after its first validation."""
+    run = experiment(corpus, validate_every=2).run(tmp_path / "run")
+    run.train(lambda: run.position.step >= 3)
+    return tmp_path / "run"
+
+
+def test_any_byte_of_the_state_that_changes_is_told_or_without_effect(corpus, stopped):
+    settings = experiment(corpus, validate_every=2)
+    run = settings.run(stopped, resume=True)
+    before, position, window = {name: value.clone() for name, value in run.state().items()}, run.position, run.window
+    whole, chance = (stopped / STATE).read_bytes(), random.Random(3)
+    places = [*chance.sample(range(len(whole)), 60), *chance.sample(range(3000), 60)]
+    for place in places:
+        byte = bytes([whole[place] ^ 1 << chance.randrange(8)])
+        (stopped / STATE).write_bytes(whole[:place] + byte + whole[place + 1 :])
+        try:
+            run.load_state()
+        except CheckpointError:
+            continue
+        assert (run.position, run.window) == (position, window), place
+        assert all(torch.equal(value, before[name]) for name, value in run.state().items()), place
+
+
+def test_a_state_of_an_earlier_version_is_taken_and_told(corpus, stopped):
+    settings = experiment(corpus, validate_every=2)
+    former = settings.run(stopped, resume=True).former_fingerprint
+
+    def as_before(tensors, metadata):
+        del metadata[CHECKSUM]
+        metadata["made_of"] = former
+
+    rewritten(stopped, as_before)
+    with pytest.warns(UserWarning, match="by an earlier version: whether the answers of the questions have changed is"):
+        assert settings.run(stopped, resume=True).position.step == 3
+    rewritten(stopped, lambda tensors, metadata: metadata.update(made_of=f"0{former}"))
+    with pytest.raises(CheckpointError, match="the questions or the word vectors are others than before"):
+        settings.run(stopped, resume=True)
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"position": "[" * 100_000},
+        {"position": "null"},
+        {"position": '{"step": "3"}'},
+        {"position": '{"metrics_bytes": -5}'},
+        {"position": '{"step": ' + "1" * 5000 + "}"},
+        {"position": '{"colour": 1}'},
+        {"window": "{}"},
+        {"window": "[1]"},
+        {"window": '[{"loss": "x"}]'},
+    ],
+)
+def test_a_state_that_says_something_else(corpus, stopped, metadata):
+    def change(tensors, before):
+        del before[CHECKSUM]
+        before |= metadata
+
+    rewritten(stopped, change)
+    with pytest.raises(CheckpointError, match="this state does not fit the run"):
+        experiment(corpus, validate_every=2).run(stopped, resume=True)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_state_with_a_weight_that_is_not_finite(corpus, stopped, value):
+    def change(tensors, metadata):
+        del metadata[CHECKSUM]
+        next(iter(tensors.values())).view(-1)[0] = value
+
+    rewritten(stopped, change)
+    with pytest.raises(CheckpointError, match="it has numbers that are not finite"):
+        experiment(corpus, validate_every=2).run(stopped, resume=True)
+
+
+def test_a_best_model_that_is_gone_is_told_and_another_is_kept(corpus, stopped):
+    shutil.rmtree(stopped / BEST)
+    with pytest.warns(
+        UserWarning, match=r"best: the best model so far \(accuracy .*, update 2\) is gone; the best from"
+    ):
+        run = experiment(corpus, validate_every=2).run(stopped, resume=True)
+    assert (run.position.best_step, run.best_is_gone) == (0, False)
+    run.train(lambda: run.position.step >= 5)
+    assert load(stopped / BEST).notes["trained"]["step"] == 4
+    shutil.rmtree(stopped / BEST)
+    assert run.best_is_gone
 
 
 def test_validation_questions_without_answers_are_refused(corpus, tmp_path):

@@ -15,6 +15,7 @@ from rich.text import Text
 from gareader.cli.app import Json, ModelName, Modules, Skipped, import_modules, model_folder
 from gareader.core.errors import CorpusError, ForeignLineError, GareaderError, QuestionError
 from gareader.core.files import DAMAGE, LARGEST, STDIN, damaged, opened
+from gareader.core.terminal import shown
 from gareader.data import corpora
 from gareader.data.corpora import files, jsonl
 from gareader.data.examples import PLACEHOLDER, Example, Prediction
@@ -76,7 +77,7 @@ def answer(
         return
     prediction = load(folder).answer_example(example)
     if as_json:
-        print(json.dumps(record(prediction, top), ensure_ascii=False))
+        print(shown(json.dumps(record(prediction, top), ensure_ascii=False)))
     else:
         if PLACEHOLDER not in query_words(str(query)):
             print(f"{example.shown_query}\n")
@@ -104,7 +105,7 @@ def answer_batch(model: Answering, name: str, top: int | None = None) -> None:
     else:
         predictions = model.answer_many(questions)
     for prediction in predictions:
-        print(json.dumps(record(prediction, top), ensure_ascii=False), flush=True)
+        print(shown(json.dumps(record(prediction, top), ensure_ascii=False)), flush=True)
     if count := skipped.count:
         raise GareaderError(f"{count} bad line{'s' * (count > 1)} passed over; all others are answered")
 
@@ -142,10 +143,11 @@ def record(prediction: Prediction, top: int | None = None) -> dict[str, Any]:
 
 def print_ranking(prediction: Prediction, top: int | None = None) -> None:
     """Print the candidates as a table, with a note on those that are not in the document, or only in part."""
-    width = max(len(candidate) for candidate, _ in prediction.ranking)
+    ranking = [(shown(candidate), probability) for candidate, probability in prediction.ranking]
+    width = max(len(candidate) for candidate, _ in ranking)
     notes = dict.fromkeys(prediction.in_part, "   only in part in the document")
     notes |= dict.fromkeys(prediction.absent, "   not in the document")
-    for (candidate, probability), place in list(zip(prediction.ranking, prediction.order, strict=True))[:top]:
+    for (candidate, probability), place in list(zip(ranking, prediction.order, strict=True))[:top]:
         print(f"{candidate:<{width}}  {probability:6.1%}{notes.get(place, '')}")
 
 

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from gareader.core.errors import CorpusError, GareaderError, extras_told
+from gareader.core.terminal import shortened, shown
 from gareader.data.examples import Example
 from gareader.data.sources import read_examples
 from gareader.trained import ensembles, models
@@ -120,7 +121,7 @@ def read_with_answers(corpus: str, format: str | None = None) -> list[Example]:
 
 def complain(problem: object) -> None:
     """Print one line on stderr."""
-    print(f"gareader: {problem}", file=sys.stderr)
+    print(f"gareader: {shown(shortened(str(problem)))}", file=sys.stderr)
 
 
 T = TypeVar("T")

@@ -11,7 +11,8 @@ from rich.table import Table
 
 from gareader.cli.app import Json, Modules, import_modules, model_folder, read_with_answers, watch, with_interval
 from gareader.core.errors import GareaderError, VectorsError
-from gareader.core.files import opened
+from gareader.core.files import opened, read_small
+from gareader.core.terminal import shown
 from gareader.data.examples import Example, Prediction
 from gareader.measuring.analysis import fitted_temperature
 from gareader.measuring.evaluation import evaluate
@@ -36,7 +37,7 @@ def models(name: str | None = None, *, as_json: Json = False) -> None:
     folders = in_box if name is None else [model_folder(name).resolve()]
     records = [record(folder) for folder in folders]
     if as_json:
-        print("\n".join(json.dumps(each, ensure_ascii=False) for each in records))
+        print("\n".join(shown(json.dumps(each, ensure_ascii=False)) for each in records))
     elif name is None:
         Console().print(overview(records))
     else:
@@ -70,9 +71,9 @@ def show_card(folder: Path, about: dict[str, Any]) -> None:
     """Print the model card: as Markdown, which is rendered on a terminal."""
     card = folder.with_name(f"{folder.name}.md")
     if not card.exists():
-        print(json.dumps(about, indent=2, ensure_ascii=False))
+        print(shown(json.dumps(about, indent=2, ensure_ascii=False)))
         return
-    text = card.read_text(encoding="utf-8")
+    text = shown(read_small(card).decode(errors="replace"))
     console = Console()
     if console.is_terminal:
         console.print(Markdown(text))

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from gareader.core.errors import TrainingError
+from gareader.core.files import read_small
+from gareader.core.parsing import json_object
 from gareader.core.whole import written_whole
 
 
@@ -21,12 +23,9 @@ def write_claim(file: Path, record: object) -> None:
 def read_claim(file: Path, problem: str) -> dict[str, Any]:
     """Return the owner's record; raise TrainingError with `problem` if there is none."""
     try:
-        record = json.loads(file.read_text(encoding="utf-8"))
+        return json_object(read_small(file))
     except (OSError, ValueError):
-        record = None
-    if not isinstance(record, dict):
-        raise TrainingError(problem)
-    return record
+        raise TrainingError(problem) from None
 
 
 def check_same(owner: str, changed: Collection[str], way_out: str) -> None:

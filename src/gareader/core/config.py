@@ -1,6 +1,5 @@
 """Settings: a TOML table becomes a frozen dataclass with typed and bounded fields; errors name the key."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from math import inf
@@ -9,6 +8,8 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from gareader.core.errors import ConfigError, did_you_mean
+from gareader.core.files import read_small
+from gareader.core.parsing import ParseError, toml_table
 
 Table = dict[str, Any]
 
@@ -135,7 +136,7 @@ def checked(value: Any, expected: Any, name: str) -> Any:
         if value not in get_args(wanted):
             raise ConfigError(f"{name} = {value!r} is not known; {did_you_mean(str(value), get_args(wanted))}")
         return value
-    if wanted is float and type(value) is int:
+    if wanted is float and type(value) is int and abs(value) < 1 << 1000:
         value = float(value)
     way_out = f"use {bounds}" + (f", {bounds.reason}" if bounds.reason else "") if bounds else ""
     if type(value) is not wanted:
@@ -181,12 +182,13 @@ def _parts(expected: Any) -> tuple[Any, Bounds | None]:
 def load_table(path: Path | str) -> Table:
     """Read a TOML file as nested tables."""
     try:
-        with Path(path).open("rb") as file:
-            return tomllib.load(file)
+        return toml_table(read_small(Path(path)).decode())
     except FileNotFoundError:
         raise ConfigError(f"{path}: there is no such file; check the path") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ParseError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: this is not TOML: {error}") from None
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def override(table: Table, assignment: str) -> Table:
@@ -195,8 +197,8 @@ def override(table: Table, assignment: str) -> Table:
     if not equals or not all(part.strip() for part in name.split(".")) or "." not in name:
         raise ConfigError(f"--set {assignment}: write it as section.key=value, for example train.seed=3")
     try:
-        value = tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+        value = toml_table(f"value = {text}")["value"]
+    except ParseError:
         value = text or None
     return with_setting(table, name, value)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gareader.core.errors import ExampleError
+from gareader.core.terminal import shown
 
 if TYPE_CHECKING:  # `import gareader` does not wait for numpy
     import numpy as np
@@ -151,7 +152,7 @@ class Prediction:
         Prediction.draw(self, Path(path))
 
     def __str__(self) -> str:
-        ranking = self.ranking
+        ranking = [(shown(candidate), probability) for candidate, probability in self.ranking]
         width = max(len(candidate) for candidate, _ in ranking)
         return "\n".join(f"{candidate:<{width}}  {probability:6.1%}" for candidate, probability in ranking)
 

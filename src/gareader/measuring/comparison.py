@@ -1,11 +1,12 @@
 """Comparison of models by their predictions: with each other on the same questions, or with a published accuracy."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from gareader.core.errors import CorpusError, GareaderError
+from gareader.core.files import LARGEST, open_regular
+from gareader.core.parsing import json_object
 from gareader.core.significance import holm, mcnemar_test, proportion_test
 
 
@@ -40,11 +41,11 @@ def read_outcomes(path: Path) -> Outcomes:
     """Read a file of predictions: one JSON object per line, with `id` and `correct`."""
     correct: dict[str, bool] = {}
     try:
-        with path.open(encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
+        with open_regular(path) as file:
+            for number, line in enumerate(iter(lambda: file.readline(LARGEST), b""), 1):
                 if not line.strip():
                     continue
-                row = json.loads(line)
+                row = json_object(line.decode())
                 id_, is_correct = str(row["id"]), row["correct"]
                 if not isinstance(is_correct, bool):
                     raise CorpusError(

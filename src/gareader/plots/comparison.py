@@ -1,10 +1,11 @@
 """The picture of accuracies side by side."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gareader.core.errors import CorpusError
+from gareader.core.files import read_small
+from gareader.core.parsing import json_object
 from gareader.plots.figures import COLOURS, empty_figure, error_bars
 
 if TYPE_CHECKING:
@@ -34,17 +35,17 @@ def read_accuracies(path: Path) -> list[dict[str, Any]]:
     """Read the lines of `gareader evaluate --results`: reader, corpus, accuracy and interval."""
     rows = []
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = read_small(path).decode().splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise CorpusError(f"cannot be read: {error}", path) from None
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
-                row = json.loads(line)
-                low, high = row["interval"]
-                share = float(row["accuracy"])
-                rows.append({**row, "corpus": row.get("corpus"), "accuracy": share, "interval": (low, high)})
-            except (ValueError, TypeError, KeyError) as error:
+                row = json_object(line)
+                low, high = map(float, row["interval"])
+                known = {"accuracy": float(row["accuracy"]), "interval": (low, high), "reader": str(row["reader"])}
+                rows.append({"corpus": str(row.get("corpus")), **known})
+            except (ArithmeticError, ValueError, TypeError, KeyError) as error:
                 problem = f"no result of a reader ({error}); make the lines with gareader evaluate --results"
                 raise CorpusError(problem, path, number) from None
     if not rows:

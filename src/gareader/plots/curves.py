@@ -1,11 +1,12 @@
 """Learning curves."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gareader.core.errors import GareaderError
+from gareader.core.files import open_regular
+from gareader.core.parsing import json_object
 from gareader.plots.figures import COLOURS, empty_figure
 from gareader.training.run import METRICS
 
@@ -60,12 +61,25 @@ def learning_curves(runs: Sequence[Path]) -> "Figure":
 def read_metrics(run: Path) -> list[dict[str, Any]]:
     """Read the lines of a run's metrics; an incomplete last line is left out."""
     try:
-        rows = (run / METRICS).read_text(encoding="utf-8").split("\n")[:-1]
-        lines = [json.loads(row) for row in rows]
-    except (OSError, ValueError) as error:
+        with open_regular(run / METRICS) as file:
+            rows = file.read().decode().split("\n")[:-1]
+        lines = [_checked(json_object(row)) for row in rows]
+    except (ArithmeticError, LookupError, OSError, TypeError, ValueError) as error:
         raise GareaderError(
             f"{run}: no metrics of a run can be read there ({error}); name a folder made by train"
         ) from None
     if not lines:
         raise GareaderError(f"{run}: nothing has been measured yet")
     return lines
+
+
+def _checked(row: dict[str, Any]) -> dict[str, Any]:
+    """The numbers of a line that are drawn."""
+    needed = ["examples"]
+    needed += ["loss", "accuracy", "learning_rate"] if "loss" in row else []
+    needed += ["validation_accuracy", "validation_loss"] if "validation_accuracy" in row else []
+    numbers: dict[str, Any] = {name: float("nan" if row[name] is None else row[name]) for name in needed}
+    if "validation_accuracy" in row:
+        low, high = row["validation_interval"]
+        numbers["validation_interval"] = float(low), float(high)
+    return numbers

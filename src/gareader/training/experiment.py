@@ -61,6 +61,7 @@ class Experiment:
     @classmethod
     def recorded(cls, table: Table) -> "Experiment":
         """Read the tables of an earlier run; a setting that did not exist then has its default."""
+        check_sections(table)
         return cls.from_table({section: recorded(settings, section) for section, settings in table.items()})
 
     def table(self) -> Table:

@@ -44,7 +44,7 @@ FINGERPRINT = "made_of"
 """The key of the fingerprint in a checkpoint's metadata."""
 
 CHECKSUM = "crc32"
-"""The key of the checksum in a checkpoint's metadata: of all tensors and all other keys; earlier versions wrote none."""
+"""The key of the checksum in a checkpoint's metadata, of all else in it; earlier versions wrote none."""
 
 Natural = Annotated[int, Bounds(least=0)]
 

@@ -25,7 +25,7 @@ def test_interrupted_in_the_first_trial_it_says_how_to_go_on(small, gareader, mo
     monkeypatch.setattr(Run, "log", interrupt)
     out = small / "an out"
     code, printed, told = gareader("study", small / "study.toml", "--out", out, "--json")
-    assert (code, printed) == (0, "")
+    assert (code, printed) == (130, "")
     message, command = told.splitlines()[-2:]
     assert message == "gareader: stopped; everything is saved. Go on with:"
     assert shlex.split(command) == ["gareader", "study", f"{small}/study.toml", "--out", f"{out}", "--json"]

@@ -89,7 +89,7 @@ def test_stopped_or_killed_it_goes_on_with_the_same_trial(number, space, whole, 
         process.send_signal(number)
         out, err = process.communicate(timeout=60)
     if number == signal.SIGINT:
-        assert process.returncode == 0
+        assert process.returncode == 130
         assert "stopped; everything is saved, and the same command goes on" in err
         assert "| – | 2 |" in out
     code, out, err = gareader(*arguments(space, folder, "--json"))

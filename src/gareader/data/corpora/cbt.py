@@ -140,9 +140,9 @@ def _candidates(field: str) -> tuple[Words, ...]:
     if "" not in pieces and " " not in field and field.isascii() and field.isprintable():
         return tuple(zip(pieces))  # one word each, as nearly always
     candidates: list[Words] = []
-    pieces = iter(" ".join(words(field)).split("|"))
-    for piece in pieces:
-        if piece == "" and (following := next(pieces, None)) is not None:
+    rest = iter(" ".join(words(field)).split("|"))
+    for piece in rest:
+        if piece == "" and (following := next(rest, None)) is not None:
             candidates += [("|",)] if following == "" else [(), words(following)]
         else:
             candidates.append(words(piece))
