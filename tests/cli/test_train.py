@@ -4,6 +4,7 @@ import json
 import re
 import resource
 import shlex
+import shutil
 import signal
 from contextlib import contextmanager
 
@@ -202,3 +203,11 @@ def test_a_finished_run_is_told_again_as_json(gareader, whole):
     found = json.loads(out)
     assert (found["finished"], found["step"], found["reader"]) == (True, 50, str(whole / BEST))
     assert found.get("last") == (None if found["best_step"] == 50 else str(whole / LAST))
+
+
+def test_a_finished_run_whose_best_model_is_gone_is_told(gareader, whole, tmp_path):
+    shutil.copytree(whole, tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / BEST)
+    code, out, err = gareader(*ARGUMENTS, "--out", tmp_path / "run", "--resume")
+    assert (code, out) == (1, "")
+    assert f"{tmp_path / 'run' / BEST}: the best model of this run is gone" in err.splitlines()[-1]

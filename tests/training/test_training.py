@@ -357,7 +357,8 @@ def test_a_run_is_not_resumed_with_other_questions_or_vectors(corpus, tmp_path, 
         prepare(synthetic.corpus(600, seed=3), tmp_path / "train.arrow")
     elif change == "answers":
         before = list(PreparedCorpus.open(tmp_path / "train.arrow"))
-        prepare((replace(each, answer=1 - (each.answer or 0)) for each in before), tmp_path / "train.arrow")
+        others = (replace(each, answer=((each.answer or 0) + 1) % len(each.candidates)) for each in before)
+        prepare(others, tmp_path / "train.arrow")
     else:
         (tmp_path / "vectors.txt").write_text("has " + "0.25 " * 12 + "\n")
     with pytest.raises(CheckpointError, match="the questions or the word vectors are others than before"):

@@ -167,7 +167,7 @@ class StanfordConfig(Settings):
 class IterativeConfig(Settings):
     """Settings of an Iterative Alternating Attention Reader; the defaults are the paper's."""
 
-    glimpses: Annotated[int, Bounds(least=2, reason="for the first one knows nothing")] = 8
+    glimpses: Annotated[int, Bounds(least=2, most=1000, reason="for the first one knows nothing")] = 8
     """T, glimpses: each attends to the query and then to the document."""
     hidden: Count = 128
     """H, GRU units per direction."""
@@ -223,7 +223,7 @@ class AoAConfig(Settings):
 class ReasoNetConfig(Settings):
     """Settings of a ReasoNet; the defaults are the paper's for CNN."""
 
-    steps: Annotated[int, Bounds(least=2, reason="or there is nothing to decide")] = 5
+    steps: Annotated[int, Bounds(least=2, most=1000, reason="or there is nothing to decide")] = 5
     """T, the largest number of steps."""
     hidden: Count = 256
     """H, GRU units per direction; the state is twice as wide."""
@@ -241,7 +241,7 @@ class ReasoNetConfig(Settings):
 class NSEConfig(Settings):
     """Settings of an NSE reader; the defaults are the paper's best for named entities of the Children's Book Test."""
 
-    steps: Count = 12
+    steps: Annotated[int, Bounds(least=1, most=1000)] = 12
     """T, steps of hypothesis testing."""
     control: Literal["adaptive", "gating"] = "adaptive"
     """What the written state controls: when to stop (adaptive), or how much of the query memory to keep (gating)."""
