@@ -53,8 +53,6 @@ def examples(draw):
     return rows
 
 
-@given(examples(), st.sampled_from([1, 30, 1 << 21]))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_an_answer_of_which_only_function_words_are_in_the_document_cannot_be_found(tmp_path):
     rows = [
         Example(str(number), tuple(document.split()), (PLACEHOLDER,), (tuple(answer.split()), ("x",)), 0)
@@ -65,6 +63,8 @@ def test_an_answer_of_which_only_function_words_are_in_the_document_cannot_be_fo
     assert prepare(rows, tmp_path / "corpus.arrow").answerable().tolist() == [False, True, True]
 
 
+@given(examples(), st.sampled_from([1, 30, 1 << 21]))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_prepare_then_read(tmp_path, monkeypatch, examples, words_per_batch):
     monkeypatch.setattr(encoding, "WORDS_PER_BATCH", words_per_batch)
     corpus = prepare(iter(examples), tmp_path / "corpus.arrow")
