@@ -9,7 +9,8 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -94,7 +95,7 @@ def made(folder: Path) -> list[Kind]:
 
     def answers(model: Path) -> Any:
         loaded = load(model)
-        predictor = Predictor(OnTorch(loaded.reader), loaded.collator, loaded.temperature)
+        predictor = Predictor(OnTorch(loaded.reader), loaded.collator, loaded.temperatures)
         return [each.log_probabilities for each in predictor.predict(examples[:4])], loaded.notes
 
     def state() -> Any:
@@ -104,19 +105,20 @@ def made(folder: Path) -> list[Kind]:
     corpora = {"prepared corpus": folder / "corpus.arrow", "corpus in shards": folder / "shards"}
     return [
         *(
-            Kind(name, sorted(path.iterdir()), lambda path=path: answers(path))  # type: ignore[misc]
+            Kind(name, sorted(path.iterdir()), partial(answers, path))
             for name, path in (("model", model), ("packed model", packed))
         ),
         *(
-            Kind(
-                name,
-                sorted(path.iterdir()) if path.is_dir() else [path],
-                lambda path=path: [*PreparedCorpus.open(path)],
-            )  # type: ignore[misc]
+            Kind(name, sorted(path.iterdir()) if path.is_dir() else [path], partial(questions, path))
             for name, path in corpora.items()
         ),
         Kind("state of a run", [folder / "run" / STATE], state),
     ]
+
+
+def questions(path: Path) -> list[Example]:
+    """The questions of a prepared corpus."""
+    return [*PreparedCorpus.open(path)]
 
 
 def example(number: int) -> Example:
@@ -142,7 +144,7 @@ def outcomes(kind: Kind, count: int, chance: Random) -> Outcomes:
             except Exception as error:  # noqa: BLE001  any other is a fault
                 print(f"{path.name}: {type(error).__name__}: {error}", file=sys.stderr)
                 counts["tracebacks"] += 1
-    return replace(Outcomes(kind.name, count, 0, 0, 0, 0), **counts)
+    return Outcomes(kind.name, count, *(counts[name] for name in ("errors", "unchanged", "wrong", "tracebacks")))
 
 
 @contextmanager

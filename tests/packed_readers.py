@@ -12,6 +12,7 @@ from gareader.data.vocabulary import Alphabet
 from gareader.readers.reader import Basis
 from gareader.readers.registry import READERS
 from gareader.trained import ensembles, model
+from gareader.trained.folder import Temperatures
 from gareader.trained.model import Model
 from gareader.trained.shipping import slim, write_words
 
@@ -35,7 +36,7 @@ def trained(vectors, seed, name="gated-attention", temperature=1.0, letters="", 
     basis = Basis(torch.from_numpy(table.matrix), len(alphabet), generator=generator)
     reader = kind.reader(kind.config(**settings), basis)
     collator = Collator(table.vocabulary, alphabet, width=8, seed=seed, pretrained=table.pretrained)
-    return Model(name, reader.eval(), collator, {"about": f"number {seed}"}, temperature)
+    return Model(name, reader.eval(), collator, {"about": f"number {seed}"}, Temperatures(temperature, temperature))
 
 
 def write_box(folder, vectors):
@@ -55,7 +56,9 @@ def write_box(folder, vectors):
 
 def made(folder, *names, out="all", temperature=1.0):
     """An ensemble of readers that lie in the folder."""
-    ensembles.save([folder / name for name in names], folder / out, temperature, {"about": "together"})
+    ensembles.save(
+        [folder / name for name in names], folder / out, Temperatures(temperature, temperature), {"about": "together"}
+    )
     return folder / out
 
 

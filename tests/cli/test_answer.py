@@ -314,7 +314,7 @@ def test_a_batch_from_a_pipe(answer, tmp_path):
     line = json.dumps({"document": "Ann has the lamp.", "query": "XXXXX has the lamp.", "candidates": ["Ann", "Ben"]})
     reader, writer = os.pipe()
     with ThreadPoolExecutor(1) as worker, os.fdopen(writer, "w") as pipe:
-        worker.submit(lambda: (pipe.write(line + "\n"), pipe.close()))
+        worker.submit(pipe.write, line + "\n").add_done_callback(lambda _: pipe.close())
         code, out, err = answer("--batch", f"/dev/fd/{reader}")  # as bash gives it for <(command)
     os.close(reader)
     assert (code, err, len(out.splitlines())) == (0, "", 1)

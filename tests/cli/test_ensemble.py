@@ -70,7 +70,7 @@ def test_the_command_measures_and_calibrates(box, gareader, tmp_path, monkeypatc
     assert (told["reader"], told["members"], told["about"]) == ("ensemble", ["one", "two"], "who has what")
     needed = [*box.glob("one/*"), *box.glob("two/*"), *box.glob("words/*"), *box.glob("both/*")]
     assert told["bytes"] == sum(file.stat().st_size for file in needed)
-    assert load("both").temperature != 1.0  # type: ignore[attr-defined]
+    assert load("both").temperatures.given != 1.0  # type: ignore[attr-defined]
     report = json.loads(gareader("evaluate", "both", corpora["measure"], "--json")[1])
     assert told["measured"]["accuracy"] == report["accuracy"]
     assert told["measured"]["loss"] == pytest.approx(report["loss"])

@@ -90,11 +90,11 @@ def test_calibrating_keeps_a_temperature_and_the_ranking(trained, gareader, tmp_
     plain, fitted = load(tmp_path / "plain"), load(tmp_path / "fitted")
     assert isinstance(plain, Predictor)
     assert isinstance(fitted, Predictor)
-    assert plain.temperature == 1.0 != fitted.temperature
+    assert plain.temperatures.given == 1.0 != fitted.temperatures.given
     examples = synthetic.corpus(10, seed=9)
     for one, other in zip(plain.predict(examples), fitted.predict(examples), strict=True):
         assert one.order == other.order
-        assert one.tempered(fitted.temperature).log_probabilities == pytest.approx(other.log_probabilities)
+        assert one.tempered(fitted.temperatures.given).log_probabilities == pytest.approx(other.log_probabilities)
     plain_loss = json.loads((tmp_path / "plain" / "reader.json").read_text())["notes"]["measured"]["loss"]
     assert json.loads(out)["measured"]["loss"] < plain_loss
 

@@ -13,7 +13,7 @@ from gareader.core.errors import ModelError
 from gareader.data.examples import PLACEHOLDER, Example
 from gareader.nn.tensors import tensors
 from gareader.trained import ensembles, lexicon, model, models, packing
-from gareader.trained.folder import ALPHABET, SETTINGS, VOCABULARY, WEIGHTS, WORDS, write_settings
+from gareader.trained.folder import ALPHABET, AS_TRAINED, SETTINGS, VOCABULARY, WEIGHTS, WORDS, write_settings
 from gareader.trained.model import OnTorch
 from gareader.trained.predictor import Ensemble, Predictor, load
 from gareader.trained.shipping import slim, write_words
@@ -61,7 +61,7 @@ def test_its_probabilities_are_the_mean_of_its_members_then_tempered(box):
     assert found[-1].absent == [2]
     first = load(box / "one")
     # what is averaged is what each member answers
-    assert (first.temperature, first.reader.config.hops) == (0.5, 3)  # type: ignore[attr-defined]
+    assert (first.temperatures.given, first.reader.config.hops) == (0.5, 3)  # type: ignore[attr-defined]
     assert parts[0][0].log_probabilities != parts[1][0].log_probabilities
 
 
@@ -192,7 +192,7 @@ def test_members_from_elsewhere_are_copied_with_one_copy_of_their_words(box, vec
 
 def test_a_copy_never_takes_the_name_of_a_member_beside(box, vectors, tmp_path):
     model.save(slim(trained(vectors, 7, hidden=4)), tmp_path / "one", packed=True)
-    ensembles.save([box / "one", tmp_path / "one"], box / "all", 1.0, {})
+    ensembles.save([box / "one", tmp_path / "one"], box / "all", AS_TRAINED, {})
     assert json.loads((box / "all" / SETTINGS).read_text())["ensemble"] == ["one", "one-2"]
     assert load(box / "all").members[0] is load(box / "one")  # type: ignore[attr-defined]
 

@@ -31,6 +31,7 @@ from gareader.trained.folder import (
     SETTINGS,
     VOCABULARY,
     WEIGHTS,
+    Temperatures,
     digest,
     read_settings,
     write_settings,
@@ -343,12 +344,13 @@ def test_there_is_nothing_to_mend(tmp_path):
 
 def test_a_reader_without_a_temperature_answers_at_one_and_a_wrong_one_is_told(folder):
     settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
-    del settings["temperature"]
+    del settings["temperature"], settings["proposed_temperature"]
     write_settings(settings, folder)
-    assert load(folder).temperature == 1.0
+    assert load(folder).temperatures == Temperatures(1.0, 1.0)
     for wrong in (0, -1.5, "warm"):
-        change(folder, temperature=wrong)
-        assert "the files do not fit together" in complaint(folder)
+        for key in ("temperature", "proposed_temperature"):
+            change(folder, **{"temperature": 1.0, "proposed_temperature": 1.0, key: wrong})
+            assert "the files do not fit together" in complaint(folder)
 
 
 def test_any_digit_of_the_settings_that_changes_is_told(folder):

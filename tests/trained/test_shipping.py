@@ -17,7 +17,7 @@ from gareader.readers.gated_attention_reader import GatedAttentionReader
 from gareader.readers.reader import Basis
 from gareader.readers.registry import READERS
 from gareader.readers.settings import GatedAttentionConfig
-from gareader.trained.folder import VOCABULARY, WEIGHTS
+from gareader.trained.folder import VOCABULARY, WEIGHTS, Temperatures
 from gareader.trained.model import Model, OnTorch, load, save
 from gareader.trained.predictor import Predictor
 from gareader.trained.shipping import slim, without_folders
@@ -53,7 +53,7 @@ def trained(vectors, **settings):
 
 
 def answers(model, examples=CORPUS):
-    predictor = Predictor(OnTorch(model.reader), model.collator, model.temperature)
+    predictor = Predictor(OnTorch(model.reader), model.collator, model.temperatures)
     return torch.tensor([prediction.log_probabilities for prediction in predictor.answer_many(examples)])
 
 
@@ -66,11 +66,11 @@ def test_it_answers_as_before_but_for_rounding(vectors, whole_file):
 
 
 def test_what_comes_from_the_folder_is_what_was_made(vectors, tmp_path):
-    made = replace(slim(trained(vectors), vectors), temperature=1.7)
+    made = replace(slim(trained(vectors), vectors), temperatures=Temperatures(1.7, 2.1))
     save(made, tmp_path / "packed", packed=True)
     found = load(tmp_path / "packed")
     assert answers(found, [*CORPUS, NEW]).tolist() == answers(made, [*CORPUS, NEW]).tolist()
-    assert found.temperature == 1.7
+    assert found.temperatures == Temperatures(1.7, 2.1)
     save(trained(vectors), tmp_path / "whole")
     assert (tmp_path / "packed" / WEIGHTS).stat().st_size < 0.6 * (tmp_path / "whole" / WEIGHTS).stat().st_size
 

@@ -18,7 +18,7 @@ from gareader.core.files import DAMAGE, LARGEST, STDIN, damaged, opened
 from gareader.core.terminal import shown
 from gareader.data import corpora
 from gareader.data.corpora import files, jsonl
-from gareader.data.examples import PLACEHOLDER, Example, Prediction
+from gareader.data.examples import PLACEHOLDER, SURE, Example, Prediction
 from gareader.data.text import query_words, question
 from gareader.trained.models import DEFAULT
 from gareader.trained.predictor import Answering, load
@@ -82,6 +82,7 @@ def answer(
         if PLACEHOLDER not in query_words(str(query)):
             print(f"{example.shown_query}\n")
         print_ranking(prediction, top)
+        print_doubts(prediction)
 
 
 def example_of(document: str, query: str, candidates: str | None) -> Example:
@@ -149,6 +150,14 @@ def print_ranking(prediction: Prediction, top: int | None = None) -> None:
     notes |= dict.fromkeys(prediction.absent, "   not in the document")
     for (candidate, probability), place in list(zip(ranking, prediction.order, strict=True))[:top]:
         print(f"{candidate:<{width}}  {probability:6.1%}{notes.get(place, '')}")
+
+
+def print_doubts(prediction: Prediction) -> None:
+    """Print that the answer is more probably wrong than right, and what is unusual about the text."""
+    if prediction.unsure:
+        print(f"\nNot sure: no answer has {SURE:.0%} or more, so the first one is more probably wrong than right.")
+    if prediction.remark:
+        print(f"\nNote: {prediction.remark}.")
 
 
 def read_text(path: Path) -> str:

@@ -13,13 +13,14 @@ from gareader.cli.app import Json, Modules, import_modules, model_folder, read_w
 from gareader.core.errors import GareaderError, VectorsError
 from gareader.core.files import opened, read_small
 from gareader.core.terminal import shown
-from gareader.data.examples import Example, Prediction
-from gareader.measuring.analysis import fitted_temperature
+from gareader.data.examples import Example, Prediction, counted_words
+from gareader.data.text import propose_candidates
+from gareader.measuring.analysis import fitted_confidence, fitted_temperature
 from gareader.measuring.evaluation import evaluate
 from gareader.trained import models as box
 from gareader.trained.ensembles import check_members, files
 from gareader.trained.ensembles import save as save_ensemble
-from gareader.trained.folder import check_replaceable, check_words, read_settings
+from gareader.trained.folder import Temperatures, check_replaceable, check_words, read_settings
 from gareader.trained.predictor import Answering, Ensemble, Predictor, load
 
 
@@ -89,6 +90,7 @@ def pack(
     vectors: Path | None = None,
     words: Path | None = None,
     calibrate: bool = False,
+    calibrate_proposed: str | None = None,
     about: str = "",
     modules: Modules = (),
     as_json: Json = False,
@@ -112,6 +114,9 @@ def pack(
         there must have the vectors that this model was trained with.
     calibrate
         Fit a temperature on that corpus, so that the probabilities are calibrated.
+    calibrate_proposed
+        A corpus whose questions are asked without their candidates, to fit the temperature for proposed candidates:
+        then the best answer's probability also says how often the right one is not proposed.
     about
         A line about what it reads, for `gareader models`.
     """
@@ -125,21 +130,26 @@ def pack(
         with opened(vectors, VectorsError):  # raises an error for a file that cannot be read
             pass
     examples = read_with_answers(measure)
+    asked = read_with_answers(calibrate_proposed) if calibrate_proposed else []
     import_modules(modules)
     from gareader.trained.model import OnTorch, load, save  # it imports torch
     from gareader.trained.shipping import slim, write_words
 
     packed = slim(load(source), vectors, words)
-    predictions = answer(Predictor(OnTorch(packed.reader), packed.collator, packed.temperature), examples, measure)
+    plain = Predictor(OnTorch(packed.reader), packed.collator)
+    predictions = answer(plain, examples, measure)
+    temperatures = packed.temperatures
     if calibrate:
-        factor = temperature_for(predictions, measure)
-        predictions = [prediction.tempered(factor) for prediction in predictions]
-        packed = replace(packed, temperature=packed.temperature * factor)
+        temperatures = Temperatures(*[temperature_for(predictions, measure)] * 2)
+    if asked:
+        temperatures = replace(temperatures, proposed=proposed_temperature(plain, asked, str(calibrate_proposed)))
+    packed = replace(packed, temperatures=temperatures)
+    predictions = [temperatures.tempered(prediction) for prediction in predictions]
     if words is not None and not words.exists():
         write_words(packed, words)
     notes = {**packed.notes, "about": about, "measured": measured_on(predictions, measure)}
     save(replace(packed, notes=notes), out, packed=True, words_of=words)
-    print(json.dumps(record(out)) if as_json else in_words(record(out), out, packed.temperature, " after packing"))
+    print(json.dumps(record(out)) if as_json else in_words(record(out), out, packed.temperatures, " after packing"))
 
 
 def ensemble(
@@ -147,6 +157,7 @@ def ensemble(
     out: Path,
     measure: str | None = None,
     calibrate: str | None = None,
+    calibrate_proposed: str | None = None,
     about: str = "",
     modules: Modules = (),
     as_json: Json = False,
@@ -167,22 +178,26 @@ def ensemble(
         A corpus; the accuracy on it is kept with the ensemble.
     calibrate
         A corpus to fit a temperature on, so that the probabilities are calibrated.
+    calibrate_proposed
+        A corpus whose questions are asked without their candidates, to fit the temperature for proposed candidates.
     about
         A line about what it reads, for `gareader models`.
     """
     folders = [model_folder(member) for member in members]
     check_members(folders, out)
     corpora = {corpus: read_with_answers(corpus) for corpus in dict.fromkeys((calibrate, measure)) if corpus}
+    asked = read_with_answers(calibrate_proposed) if calibrate_proposed else []
     import_modules(modules)
 
     together = Ensemble([load(folder) for folder in folders])
     answers = {corpus: answer(together, examples, corpus) for corpus, examples in corpora.items()}
-    temperature = temperature_for(answers[calibrate], calibrate) if calibrate else 1.0
+    given = temperature_for(answers[calibrate], calibrate) if calibrate else 1.0
+    proposed = proposed_temperature(together, asked, str(calibrate_proposed)) if asked else given
     notes: dict[str, Any] = {"about": about}
     if measure:
-        notes["measured"] = measured_on([each.tempered(temperature) for each in answers[measure]], measure)
-    save_ensemble(folders, out, temperature, notes)
-    print(json.dumps(record(out)) if as_json else in_words(record(out), out, temperature))
+        notes["measured"] = measured_on([each.tempered(given) for each in answers[measure]], measure)
+    save_ensemble(folders, out, Temperatures(given, proposed), notes)
+    print(json.dumps(record(out)) if as_json else in_words(record(out), out, Temperatures(given, proposed)))
 
 
 def answer(model: "Answering", examples: list[Example], corpus: str) -> list[Prediction]:
@@ -198,15 +213,37 @@ def temperature_for(predictions: list[Prediction], corpus: str) -> float:
         raise GareaderError(f"{corpus}: {error}") from None
 
 
+def proposed_temperature(model: "Answering", examples: list[Example], corpus: str) -> float:
+    """The temperature for proposed candidates: the questions are asked without those of the corpus."""
+    asked = []
+    for example in examples:
+        choices = tuple(propose_candidates(example.document, example.query))
+        if example.answer is not None and len(choices) > 1:
+            right = counted_words(example.candidates[example.answer])
+            asked.append((replace(example, candidates=choices, answer=None, proposed=True), right))
+    if not asked:
+        raise GareaderError(f"{corpus}: no question has two proposed candidates; give another corpus")
+    predictions = answer(model, [example for example, _ in asked], corpus)
+    return fitted_confidence(
+        [
+            (prediction, counted_words(prediction.example.candidates[prediction.order[0]]) == right)
+            for prediction, (_, right) in zip(predictions, asked, strict=True)
+        ]
+    )
+
+
 def measured_on(predictions: list[Prediction], corpus: str) -> dict[str, Any]:
     """The report that is kept with a model."""
     return {"corpus": Path(corpus).name, **asdict(evaluate(predictions))}
 
 
-def in_words(about: dict[str, Any], out: Path, temperature: float, when: str = "") -> str:
+def in_words(about: dict[str, Any], out: Path, temperatures: Temperatures, when: str = "") -> str:
     """The record of a new model as text."""
     parts = [f"{out}: {about['bytes'] / 1e6:.1f} MB"]
     if measured := about.get("measured"):
         questions = f"{measured['examples']:,} questions of {measured['corpus']}{when}"
         parts.append(f"{with_interval(measured)} of {questions}")
-    return ", ".join([*parts, f"temperature {temperature:.3f}"])
+    parts.append(f"temperature {temperatures.given:.3f}")
+    if temperatures.proposed != temperatures.given:
+        parts.append(f"{temperatures.proposed:.3f} for proposed candidates")
+    return ", ".join(parts)

@@ -37,6 +37,8 @@ class Example:
     """At least two, each of one or more words."""
     answer: int | None
     """Index of the right candidate, if known."""
+    proposed: bool = False
+    """Whether the candidates were proposed from the document, so that the answer may be none of them."""
 
     def __post_init__(self) -> None:
         if not self.document:
@@ -64,6 +66,10 @@ def counted_words(candidate: Words) -> Words:
     return tuple(word for word in candidate if word not in FUNCTION_WORDS) or candidate
 
 
+SURE = 0.5
+"""An answer with a smaller probability is more probably wrong than right."""
+
+
 @dataclass(frozen=True)
 class Attention:
     """The attention of a reader for one question; the query stands between @begin and @end."""
@@ -86,6 +92,8 @@ class Prediction:
     """One per candidate, in the example's order; −inf for a candidate that is not in the document."""
     attention: Attention | None = None
     """Only on request."""
+    remark: str = ""
+    """What is unusual about the text, if it is unlike those that the model was trained on."""
     draw: ClassVar[Callable[["Prediction", Path], None]]
     """Draws a prediction. `gareader` sets it, because this module may not import `gareader.plots`, a layer above."""
 
@@ -103,6 +111,11 @@ class Prediction:
     def best(self) -> str:
         """The most probable candidate."""
         return self.ranking[0][0]
+
+    @property
+    def unsure(self) -> bool:
+        """Whether the best answer is more probably wrong than right."""
+        return exp(max(self.log_probabilities)) < SURE
 
     @property
     def answerable(self) -> bool:
@@ -145,6 +158,8 @@ class Prediction:
             "best": self.best if self.answerable else None,
             "ranking": [{"answer": name, "probability": share} for name, share in self.ranking[:top]],
             "absent": [" ".join(self.example.candidates[i]) for i in self.absent],
+            "unsure": self.unsure,
+            **({"remark": self.remark} if self.remark else {}),
         }
 
     def plot(self, path: Path | str) -> None:
@@ -162,7 +177,8 @@ def mean_prediction(predictions: Sequence[Prediction]) -> Prediction:
     rows = zip(*(prediction.log_probabilities for prediction in predictions), strict=True)
     attentions = [prediction.attention for prediction in predictions if prediction.attention is not None]
     mean = tuple(_log_mean(row) for row in rows)
-    return Prediction(predictions[0].example, mean, _mean_attention(attentions) if attentions else None)
+    attention = _mean_attention(attentions) if attentions else None
+    return Prediction(predictions[0].example, mean, attention, predictions[0].remark)
 
 
 def _log_mean(row: Sequence[float]) -> float:

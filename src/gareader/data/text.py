@@ -60,7 +60,7 @@ def question_of(document: Words, query: Words, candidates: Iterable[str] | None)
             raise QuestionError("the document has no two names or nouns to choose from; give the candidates")
     else:
         choices = ()  # the Example says what is wrong
-    return Example("question", document, cloze.query, choices, None)
+    return Example("question", document, cloze.query, choices, None, proposed=candidates is None)
 
 
 def propose_candidates(document: Words, query: Words) -> list[Words]:

@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from math import exp, inf, isclose, sqrt
+from math import exp, inf, isclose, log, sqrt
 from statistics import fmean, quantiles
 from typing import cast
 
@@ -138,6 +138,16 @@ def fitted_temperature(predictions: Iterable[Prediction]) -> float:
     """The temperature with the smallest loss."""
     answerable = _answerable(predictions)
     return _minimum(lambda temperature: _loss([p.tempered(temperature) for p in answerable]), *TEMPERATURES)
+
+
+def fitted_confidence(answers: Sequence[tuple[Prediction, bool]]) -> float:
+    """The temperature at which the best answers' probabilities say best whether they are right."""
+
+    def loss(temperature: float) -> float:
+        shares = ((exp(max(p.tempered(temperature).log_probabilities)), right) for p, right in answers)
+        return -fmean(log(max(share if right else 1 - share, 1e-12)) for share, right in shares)
+
+    return _minimum(loss, *TEMPERATURES)
 
 
 def at_bound(temperature: float) -> bool:

@@ -13,6 +13,7 @@ ANSWERED = {
     "best": "Ben",
     "ranking": [{"answer": "Ben", "probability": 0.8}, {"answer": "Ann", "probability": 0.2}],
     "absent": [],
+    "unsure": False,
     "model": "stories",
 }
 PROBLEMS = {
@@ -192,12 +193,14 @@ SCHEMAS = {
     },
     "Answer": _object(
         "The candidates, the most probable first.",
-        "id query best ranking absent model",
+        "id query best ranking absent unsure model",
         id=_text("The question's."),
         best=_text("The most probable candidate."),
         ranking=_list(_ref("Candidate"), "All candidates with their probabilities."),
         query=_text("The query as a sentence with the blank ___, to which a question is rewritten."),
         absent=_list(_text(), "Candidates that are not in the document."),
+        unsure={"type": "boolean", "description": "Whether the best answer is more probably wrong than right."},
+        remark=_text("What is unusual about the text, if anything."),
         model=_text("The name of the model that has answered."),
         attention=_ref("Attention"),
     ),

@@ -14,13 +14,13 @@ from gareader.trained.folder import (
     SETTINGS,
     VOCABULARY,
     WORDS,
+    Temperatures,
     as_model_errors,
     check_replaceable,
     digest,
     files_of,
     named,
     read_settings,
-    temperature_of,
     write_settings,
 )
 
@@ -44,10 +44,10 @@ def _member(folder: Path, name: object, sums: Mapping[object, str]) -> Path:
     return path
 
 
-def temperature(folder: Path, settings: Mapping[str, Any]) -> float:
-    """The temperature of an ensemble."""
+def temperatures(folder: Path, settings: Mapping[str, Any]) -> Temperatures:
+    """The temperatures of an ensemble."""
     with as_model_errors(folder):
-        return temperature_of(settings)
+        return Temperatures.of(settings)
 
 
 def files(folder: Path) -> set[Path]:
@@ -73,7 +73,7 @@ def check_members(members: Sequence[Path], folder: Path) -> None:
             raise ModelError(f"{member}: a member's name is of letters, digits, spaces and _ . -; rename it")
 
 
-def save(members: Sequence[Path], folder: Path, temperature: float, notes: Mapping[str, Any]) -> None:
+def save(members: Sequence[Path], folder: Path, temperatures: Temperatures, notes: Mapping[str, Any]) -> None:
     """Write an ensemble: members beside its folder are named, all others are copied into it."""
     check_members(members, folder)
     beside = folder.resolve().parent
@@ -87,7 +87,7 @@ def save(members: Sequence[Path], folder: Path, temperature: float, notes: Mappi
             settings = {
                 "format": NAMING,
                 "ensemble": [place.name for place in places],
-                "temperature": temperature,
+                **temperatures.record(),
                 "sha256": {place.name: digest(place / SETTINGS) for place in places},
                 "notes": dict(notes),
             }

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from hashlib import file_digest, sha256
 from math import inf
 from pathlib import Path
@@ -14,6 +15,7 @@ from safetensors import SafetensorError
 from gareader.core.errors import ConfigError, ModelError
 from gareader.core.files import open_regular, read_small
 from gareader.core.parsing import json_kind, json_object
+from gareader.data.examples import Prediction
 
 FORMATS = COMPLETE, NAMING = 1, 2
 """The formats of a model that is complete in its folder, and of one that names other folders: of words or members.
@@ -117,12 +119,34 @@ def files_of(folder: Path, settings: Mapping[str, Any]) -> dict[str, Path]:
     return {name: (folder if name in own else shared) / name for name in SUMMED}
 
 
-def temperature_of(settings: Mapping[str, Any]) -> float:
-    """The temperature, which divides the log-probabilities of the answers."""
-    temperature = float(settings.get("temperature", 1.0))
-    if not 0 < temperature < inf:
-        raise ConfigError(f"temperature = {temperature} is not positive")
-    return temperature
+@dataclass(frozen=True)
+class Temperatures:
+    """Divide the log-probabilities of answers; fitted ones calibrate them."""
+
+    given: float = 1.0
+    """For candidates that the user gives."""
+    proposed: float = 1.0
+    """For candidates proposed from the document: the right answer may be none of them."""
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> "Temperatures":
+        """The temperatures in `reader.json`."""
+        given = float(settings.get("temperature", 1.0))
+        proposed = float(settings.get("proposed_temperature", given))
+        if not (0 < given < inf and 0 < proposed < inf):
+            raise ConfigError(f"temperature = {given} or proposed_temperature = {proposed} is not positive")
+        return cls(given, proposed)
+
+    def record(self) -> dict[str, float]:
+        """The temperatures as `reader.json` has them."""
+        return {"temperature": self.given, "proposed_temperature": self.proposed}
+
+    def tempered(self, prediction: Prediction) -> Prediction:
+        """The prediction at the temperature of its candidates."""
+        return prediction.tempered(self.proposed if prediction.example.proposed else self.given)
+
+
+AS_TRAINED = Temperatures()
 
 
 @contextmanager

@@ -22,12 +22,14 @@ from gareader.nn.tensors import tensors
 from gareader.readers.registry import is_reader, kind_of, new_reader, reader_names
 from gareader.trained.folder import (
     ALPHABET,
+    AS_TRAINED,
     COMPLETE,
     NAMING,
     SUMMED,
     VOCABULARY,
     WEIGHTS,
     WORDS,
+    Temperatures,
     as_model_errors,
     check_replaceable,
     digest,
@@ -48,8 +50,7 @@ class Model:
     collator: Collator
     notes: Mapping[str, Any] = field(default_factory=dict)
     """Anything JSON can hold: the settings of its training run, its accuracy."""
-    temperature: float = 1.0
-    """Divides the log-probabilities of its answers; a fitted one calibrates them."""
+    temperatures: Temperatures = AS_TRAINED
 
 
 def save(model: Model, folder: Path | str, *, packed: bool = False, words_of: Path | None = None) -> None:
@@ -89,7 +90,7 @@ def _write(model: Model, folder: Path, packed: bool, words_of: Path | None) -> N
         "settings": asdict(model.reader.config),  # type: ignore[call-overload]
         "words": {name: getattr(collator, name) for name in WORD_SETTINGS},
         **({} if words_of is None else {"words_of": words_of.name}),
-        "temperature": model.temperature,
+        **model.temperatures.record(),
         "sha256": {name: digest(place / name) for name, place in places.items()},
         "notes": dict(model.notes),
     }
@@ -116,7 +117,7 @@ def load(folder: Path | str) -> Model:
         reader = new_reader(stored.name, config, table, stored.collator)
         weights = {name: torch.from_numpy(array) for name, array in stored.weights.items()}
         reader.load_state_dict(weights | {TABLE: table})
-        return Model(stored.name, reader.eval(), stored.collator, stored.notes, stored.temperature)
+        return Model(stored.name, reader.eval(), stored.collator, stored.notes, stored.temperatures)
 
 
 def check_shapes(stored: Stored, config: Settings) -> None:

@@ -19,13 +19,17 @@ from gareader.data.text import question
 from gareader.data.vocabulary import Alphabet, Vocabulary
 from gareader.readers.gated_attention_numpy import GatedAttentionInNumpy, shapes
 from gareader.readers.settings import GATED_ATTENTION, GatedAttentionConfig
-from gareader.trained.ensembles import members, temperature
-from gareader.trained.folder import SETTINGS, as_model_errors, read_settings
+from gareader.trained.ensembles import members, temperatures
+from gareader.trained.folder import AS_TRAINED, SETTINGS, Temperatures, as_model_errors, read_settings
 from gareader.trained.models import DEFAULT, folder
 from gareader.trained.stored import Stored, read
 
 WINDOW = 64
 """Batches read ahead, so that examples of similar length can share one."""
+
+
+SHORT, STRANGE = 20, 0.2
+"""Shorter texts, and texts with a larger share of distinct words without a vector, are unlike those of any training."""
 
 
 class Answering(ABC):
@@ -80,17 +84,17 @@ class Predictor(Answering):
     """Answers cloze questions with one model."""
 
     def __init__(
-        self, reader: ArrayReader, collator: Collator, temperature: float = 1.0, *, permutations: int = 1
+        self, reader: ArrayReader, collator: Collator, temperatures: Temperatures = AS_TRAINED, *, permutations: int = 1
     ) -> None:
         """With `permutations`, answers of a reader of permuted marks are averaged over so many."""
         self.reader = reader
         self.collator = collator
-        self.temperature = temperature
+        self.temperatures = temperatures
         self.permutations = permutations if collator.anonymity == "permuted" else 1
 
     def permuted(self, permutations: int) -> "Predictor":
         """A predictor with the same reader, whose answers are averaged over so many permutations."""
-        return Predictor(self.reader, self.collator, self.temperature, permutations=permutations)
+        return Predictor(self.reader, self.collator, self.temperatures, permutations=permutations)
 
     def predict(self, examples: Sequence[Example], *, attention: bool = False) -> list[Prediction]:
         """The answers to a few questions, read as one batch."""
@@ -110,26 +114,36 @@ class Predictor(Answering):
                 # copies: a view would keep the whole batch
                 hops = tuple(hop[b, :D, :Q].copy() for hop in output.hop_attention)
                 looks = Attention(query, hops, output.document_attention[b, :D].copy())
-            prediction = Prediction(example, tuple(row[: len(example.candidates)]), looks)
-            predictions.append(prediction.tempered(self.temperature))
+            prediction = Prediction(example, tuple(row[: len(example.candidates)]), looks, self.remark(example))
+            predictions.append(self.temperatures.tempered(prediction))
         return predictions
+
+    def remark(self, example: Example) -> str:
+        """What makes the text unlike those that models are trained on, if anything."""
+        if (count := len(example.document)) < SHORT:
+            return f"the text has only {count} words, and models are trained on longer ones"
+        words = {word for word in example.document if word.isalpha()}
+        unknown = sum(self.collator.row(word) is None for word in words)
+        if unknown > STRANGE * len(words):
+            return f"the model does not know {unknown / len(words):.0%} of the words of this text"
+        return ""
 
 
 class Ensemble(Answering):
     """Answers with the mean of its members' probabilities, each at its own temperature, then at the ensemble's."""
 
-    def __init__(self, members: Sequence[Answering], temperature: float = 1.0) -> None:
+    def __init__(self, members: Sequence[Answering], temperatures: Temperatures = AS_TRAINED) -> None:
         self.members = tuple(members)
-        self.temperature = temperature
+        self.temperatures = temperatures
 
     def permuted(self, permutations: int) -> "Ensemble":
         """An ensemble of the same members, each permuted."""
-        return Ensemble([member.permuted(permutations) for member in self.members], self.temperature)
+        return Ensemble([member.permuted(permutations) for member in self.members], self.temperatures)
 
     def predict(self, examples: Sequence[Example], *, attention: bool = False) -> list[Prediction]:
         """The answers to a few questions; the members read them one after the other."""
         answers = [member.predict(examples, attention=attention) for member in self.members]
-        return [mean_prediction(each).tempered(self.temperature) for each in zip(*answers, strict=True)]
+        return [self.temperatures.tempered(mean_prediction(each)) for each in zip(*answers, strict=True)]
 
 
 def load(model: Path | str = DEFAULT) -> Answering:
@@ -146,9 +160,9 @@ def load(model: Path | str = DEFAULT) -> Answering:
 def _load(path: Path, changed: int) -> Answering:  # noqa: ARG001
     settings = read_settings(path)
     if "ensemble" in settings:
-        return Ensemble([load(member) for member in members(path, settings)], temperature(path, settings))
+        return Ensemble([load(member) for member in members(path, settings)], temperatures(path, settings))
     stored = read(path)
-    return Predictor(_reader(path, stored), stored.collator, stored.temperature)
+    return Predictor(_reader(path, stored), stored.collator, stored.temperatures)
 
 
 def _reader(path: Path, stored: Stored) -> ArrayReader:

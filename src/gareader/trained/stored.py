@@ -18,11 +18,11 @@ from gareader.trained.folder import (
     VOCABULARY,
     WEIGHTS,
     WORDS,
+    Temperatures,
     as_model_errors,
     digest,
     files_of,
     read_settings,
-    temperature_of,
 )
 from gareader.trained.lexicon import Table, shared_words, words
 from gareader.trained.packing import check_finite, unpack
@@ -57,7 +57,7 @@ class Stored:
     """The word table, which may be packed and is memory-mapped."""
     weights: Mapping[str, NDArray[Any]]
     """All weights but the word table, in single precision, by name."""
-    temperature: float
+    temperatures: Temperatures
     notes: Mapping[str, Any]
 
 
@@ -90,7 +90,7 @@ def read(folder: Path) -> Stored:
         collator = Collator(vocabulary, Alphabet.read(files[ALPHABET]), **asdict(word_settings))
         weights = unpack(load_file(files[WEIGHTS]))
         check_finite(weights)
-        temperature = temperature_of(settings)
+        temperatures = Temperatures.of(settings)
         return Stored(
-            settings["reader"], settings["settings"], collator, table, weights, temperature, settings["notes"]
+            settings["reader"], settings["settings"], collator, table, weights, temperatures, settings["notes"]
         )

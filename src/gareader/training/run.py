@@ -390,14 +390,14 @@ def checksum(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
     total = zlib.crc32(json.dumps(sorted(metadata.items())).encode())
     for name, tensor in sorted(tensors.items()):
         total = zlib.crc32(f"{name} {tensor.dtype} {[*tensor.shape]}".encode(), total)
-        total = zlib.crc32(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy(), total)
+        total = zlib.crc32(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data, total)
     return f"{total:08x}"
 
 
 def checked_window(window: Any) -> list[dict[str, float]]:
     """Return the metrics of a window; raise ValueError if they are none."""
-    rows = window if isinstance(window, list) else [None]
-    if not all(isinstance(row, dict) and row.keys() == rows[0].keys() for row in rows):
+    rows: list[dict[str, float]] = window if isinstance(window, list) else []
+    if rows is not window or not all(isinstance(row, dict) and row.keys() == rows[0].keys() for row in rows):
         raise ValueError("its window of metrics is none")
     if not all(isinstance(value, int | float) for row in rows for value in row.values()):
         raise ValueError("its window of metrics has other values than numbers")

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -96,7 +97,7 @@ class _Question(JsonLine):
         candidates = list(map(list, proposals)) if proposed else self.object["candidates"]
         if not isinstance(candidates, list):
             raise self.bad(f"the key 'candidates' holds {json_kind(candidates)}; give a list of texts or of word lists")
-        return checked_example(
+        example = checked_example(
             self.path,
             self.number,
             self.id(default_id),
@@ -105,6 +106,7 @@ class _Question(JsonLine):
             tuple(self.words("candidates", candidate, tokenise) for candidate in candidates),
             None if answer is None else self.words("answer", answer, tokenise),
         )
+        return replace(example, proposed=proposed)
 
     def id(self, default: str) -> str:
         """The id of the question, or the default."""

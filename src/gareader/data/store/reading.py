@@ -64,7 +64,7 @@ class PreparedCorpus(Sequence[Example]):
             for batch in shard.batches:
                 batch.verify()
                 before = sums or [0] * len(batch.content())
-                sums = [zlib.crc32(each, total) for each, total in zip(batch.content(), before, strict=True)]
+                sums = [zlib.crc32(each.data, total) for each, total in zip(batch.content(), before, strict=True)]
             shard.release()
         return " ".join(f"{total:08x}" for total in sums)
 
@@ -251,7 +251,7 @@ def words_checksum(words: Any) -> int:
     if not len(words):
         return 0
     ends = np.frombuffer(offsets, np.int32)[words.offset : words.offset + len(words) + 1]
-    return zlib.crc32(np.frombuffer(text or b"", np.uint8)[ends[0] : ends[-1]], zlib.crc32(np.diff(ends)))
+    return zlib.crc32(np.frombuffer(text or b"", np.uint8)[ends[0] : ends[-1]].data, zlib.crc32(np.diff(ends).data))
 
 
 def _views(lists: Any) -> tuple[NDArray[np.uint32], NDArray[np.int32]]:

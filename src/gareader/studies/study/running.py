@@ -137,7 +137,7 @@ class Studio:
         if not reader.exists():
             raise TrainingError(f"{reader}: the reader of {trial.key} is gone; {self.to_do_again(trial)}")
         best = model.load(reader)  # not by gareader.load, which would keep it in memory
-        return Predictor(model.OnTorch(best.reader), best.collator, best.temperature).answer_many
+        return Predictor(model.OnTorch(best.reader), best.collator, best.temperatures).answer_many
 
     def run_folder(self, trial: Trial) -> Path:
         """The folder of a trial's run."""
