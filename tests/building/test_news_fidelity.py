@@ -1,8 +1,10 @@
 """How near the questions come to CNN's own."""
 
 import json
+import lzma
 import re
 import tarfile
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -111,17 +113,16 @@ def test_an_archive_without_questions(stories: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_official_questions_of_cnn(shared_data: Path, tmp_path: Path) -> None:
-    """Every tenth of the 500; their stories are among those of the training split."""
-    with tarfile.open(shared_data / "cnn" / "cnn_validation_500.tar.xz") as archive:
-        archive.extractall(tmp_path, filter="data")
-    for number, path in enumerate(sorted((tmp_path / "validation").iterdir())):
-        if number % 10:
-            path.unlink()
-    found = compared(shared_data / "cnn" / "cnn_training.jsonl.xz", tmp_path / "validation")
-    assert (found.questions, found.matched) == (50, 1)
-    assert found.found >= 0.9
+    """The stories of about one in ten of them are among the first 8,000 of the training split."""
+    with lzma.open(shared_data / "cnn" / "cnn_training.jsonl.xz", "rt", encoding="utf-8") as rows:
+        (tmp_path / "stories.jsonl").write_text("".join(islice(rows, 8000)), encoding="utf-8")
+    found = compared(tmp_path / "stories.jsonl", shared_data / "cnn" / "cnn_validation_500.tar.xz")
+    assert found.questions == 500
+    assert 0.05 < found.matched < 0.2
+    assert found.found > 0.88 * found.matched
     assert found.mentions_found > 0.97
     assert found.mentions_official > 0.95
     assert found.split < 0.08
     assert found.joined < 0.08
-    assert [row.name for row in found.statistics if row.differs] == []
+    near = {"document_words_mean", "query_words_mean", "candidates_mean", "questions_per_highlight_mean"}
+    assert not near & {row.name for row in found.statistics if row.differs}
