@@ -396,12 +396,13 @@ def checksum(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
 
 def checked_window(window: Any) -> list[dict[str, float]]:
     """Return the metrics of a window; raise ValueError if they are none."""
-    rows: list[dict[str, float]] = window if isinstance(window, list) else []
-    if rows is not window or not all(isinstance(row, dict) and row.keys() == rows[0].keys() for row in rows):
+    if not isinstance(window, list) or not all(
+        isinstance(row, dict) and row.keys() == window[0].keys() for row in window
+    ):
         raise ValueError("its window of metrics is none")
-    if not all(isinstance(value, int | float) for row in rows for value in row.values()):
+    if not all(isinstance(value, int | float) for row in window for value in row.values()):
         raise ValueError("its window of metrics has other values than numbers")
-    return rows
+    return [*window]
 
 
 @contextmanager
