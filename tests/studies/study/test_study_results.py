@@ -31,5 +31,6 @@ def test_a_line_that_was_cut_off_is_dropped(tmp_path, rest):
 
 def test_of_two_lines_the_later_one_counts(tmp_path):
     append_result(tmp_path, result("one"))
-    append_result(tmp_path, Result("one", "Ärger", "things", 1.0, 1, {"test": {}}, None))
-    assert read_results(tmp_path)["one"].splits == {"test": {}}
+    later = {"test": {"examples": 9, "accuracy": 0.5, "interval": [0.2, 0.8]}}
+    append_result(tmp_path, Result("one", "Ärger", "things", 1.0, 1, later, None))
+    assert read_results(tmp_path)["one"].splits == later

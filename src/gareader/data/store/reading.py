@@ -186,7 +186,7 @@ class BatchView:
         starts = self.document_offsets[:1], self.query_offsets[:1], self.candidate_offsets[:1], self.choices[:1]
         total = zlib.crc32(self.place)
         for part in chain(self.content(), starts, (self.id_offsets[:1],)):
-            total = zlib.crc32(part, zlib.crc32(b"%d" % part.size, total))
+            total = zlib.crc32(part.data, zlib.crc32(b"%d" % part.size, total))
         return b"%08x" % total
 
     def verify(self) -> None:
