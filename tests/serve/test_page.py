@@ -642,3 +642,4 @@ def test_the_page_for_programs(quiet, address):
     quiet.wait_for_selector("text=POST /answer")
     assert "curl" in quiet.locator("#curl").inner_text()
     quiet.set_viewport_size({"width": 375, "height": 740})
+    assert quiet.evaluate("document.documentElement.scrollWidth") <= 375

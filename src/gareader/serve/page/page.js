@@ -12,7 +12,7 @@ const state = {
   text: "", sentences: [], parts: [[0, 0]], part: 0, counts: null,
   candidates: [], source: "proposed", hidden: null, expected: "",
   answer: null, seen: null, places: [], note: "",
-  hop: null, held: null, pairs: false, turn: 0, undo: [], asked: [], units: [],
+  hop: null, held: null, pairs: false, turn: 0, undo: [], asked: [], units: [], models: [],
 };
 
 function make(tag, text = "", attributes = {}) {
@@ -48,18 +48,22 @@ async function send(path, body) {
   if (token) headers.Authorization = `Bearer ${token}`;
   let response;
   try {
-    response = await fetch(path, body === undefined ? { headers } : { method: "POST", headers, body: JSON.stringify(body) });
+    const sent = body === undefined ? { headers } : { method: "POST", headers, body: JSON.stringify(body) };
+    response = await fetch(path, sent);
   } catch {
-    throw new Error("The service does not answer. See whether “gareader serve” still runs and start it again if not, then press Answer; your text is still here.");
+    const next = "See whether “gareader serve” still runs and start it again if not, then press Answer";
+    throw new Error(`The service does not answer. ${next}; your text is still here.`);
   }
   if (response.status === 401) {
-    const given = (window.prompt(token ? "That token is not the service’s. Its token:" : "This service asks for its token:") || "").trim();
-    if (/[^\x21-\x7e]/.test(given)) throw new Error("A token has no spaces or accents; press Answer to enter it again.");
+    const question = token ? "That token is not the service’s. Its token:" : "This service asks for its token:";
+    const given = (window.prompt(question) || "").trim();
+    if (/[^\x21-\x7e]/.test(given)) throw new Error("A token has no spaces or accents; press Answer to try again.");
     kept(given);
     if (given) return send(path, body);
     throw new Error("This service needs its token, which whoever started it has; press Answer to enter it.");
   }
-  const found = await response.json().catch(() => ({ detail: `the service answered ${response.status}; try again in a moment` }));
+  const unreadable = { detail: `the service answered ${response.status}; try again in a moment` };
+  const found = await response.json().catch(() => unreadable);
   if (!response.ok) throw Object.assign(new Error(found.detail), { status: response.status });
   return found;
 }
@@ -68,6 +72,9 @@ function complain(error) {
   const told = error ? String(error.message || error) : "";
   if (told !== $("error").textContent) $("error").textContent = told;
 }
+
+// A candidate as the service has it, in the Treebank's words.
+function asName(candidate) { return written(candidate.split(" ")); }
 
 // A new turn makes pending responses of the service obsolete.
 function newTurn() {
@@ -94,8 +101,8 @@ function settle() {
 }
 
 function setText(text) {
-  const sentences = sentencesOf(text);
-  Object.assign(state, { text, sentences, parts: partsOf(text, sentences), part: 0, counts: null, hidden: null, expected: "" });
+  const sentences = sentencesOf(text), parts = partsOf(text, sentences);
+  Object.assign(state, { text, sentences, parts, part: 0, counts: null, hidden: null, expected: "" });
 }
 
 // What the page shows belongs to the question as it was asked; a change of the question removes it.
@@ -127,7 +134,8 @@ function counted(from, to) {
 // The words of a sentence that also stand in another one: only these can be asked for.
 function askable(sentence) {
   state.counts ||= counted(0, state.text.length);
-  return new Set([...counted(...sentence)].filter(([word, count]) => state.counts.get(word) > count).map(([word]) => word));
+  const words = [...counted(...sentence)].filter(([word, count]) => state.counts.get(word) > count);
+  return new Set(words.map(([word]) => word));
 }
 
 // Words without a space between them, such as “You, stay on one line; only a long run of signs may be broken.
@@ -150,8 +158,9 @@ function drawStory() {
   const focused = $("words").contains(document.activeElement) ? Number(document.activeElement.dataset.at) : null;
   const { text, seen, hidden } = state, [from, to] = state.parts[state.part];
   const best = new Set(seen ? seen.candidates[0] : []), mentions = new Set(seen ? seen.candidates.flat() : []);
+  const tokens = state.places.map(([start, end], token) => [start, end, token]);
   const pieces = seen
-    ? state.places.map(([start, end], token) => [start, end, token]).filter(([start, end]) => from <= start && end <= to && start < end)
+    ? tokens.filter(([start, end]) => from <= start && end <= to && start < end)
     : [...piecesIn(text, from, to)];
   const inHidden = (start) => hidden && hidden[0] <= start && start < hidden[1];
   const shownPieces = pieces.filter(([start]) => !inHidden(start));
@@ -178,7 +187,7 @@ function drawStory() {
     const word = inside.get(start);
     if (word) {
       element.classList.toggle("only", !can.has(word));
-      element.title = can.has(word) ? `ask for “${word}”` : `“${word}” stands only in this sentence and cannot be asked for`;
+      element.title = can.has(word) ? `ask for “${word}”` : `“${word}” stands only here and cannot be asked for`;
     }
     element.classList.toggle("mention", mentions.has(token));
     element.classList.toggle("best", best.has(token));
@@ -204,9 +213,10 @@ function drawParts() {
     made.disabled = number < 0 || number >= parts.length;
     return made;
   };
-  const strong = seen ? strongestParts().map(([number, share]) => button(`${number + 1} (${percent(share)})`, go(number), {
-    "aria-label": `Go to part ${number + 1}, with ${percent(share)} of the final attention`, "aria-pressed": number === part,
-  })) : [];
+  const strong = (seen ? strongestParts() : []).map(([number, share]) => {
+    const label = `${number + 1} (${percent(share)})`;
+    return button(label, go(number), { "aria-label": `${label}: go to this part`, "aria-pressed": number === part });
+  });
   $("parts").replaceChildren(
     step("Previous", part - 1), make("span", `Part ${part + 1} of ${parts.length}`), step("Next", part + 1),
     ...(strong.length ? [make("span", "most attention:"), ...strong] : []),
@@ -233,135 +243,13 @@ function walk(event) {
   if (next) { event.target.tabIndex = -1; next.tabIndex = 0; next.focus(); event.preventDefault(); }
 }
 
-// ---- attention ----
-
-function largest(shares) { return shares.reduce((most, share) => Math.max(most, share), 1e-9); }
-
-function colour(elements, shares, most) {
-  elements.forEach((element, place) => {
-    const share = shares[place] || 0;
-    element.style.setProperty("--share", (share / most).toFixed(3));
-    element.dataset.share = percent(share);
-    element.setAttribute("aria-label", `${spoken(element)}, ${percent(share)}`);
-  });
-}
-
-const SPOKEN = new Map([["⊢", "beginning of the question"], ["⊣", "end of the question"], ["___", "blank"]]);
-
-function spoken(element) { return SPOKEN.get(element.textContent) || element.textContent; }
-
-// Colour text and question by the final attention, by a hop, or by what goes with the word under the pointer.
-function paint() {
-  const { seen, hop, held } = state;
-  if (!seen) return;
-  const number = hop ?? seen.hops.length - 1, rows = seen.hops[number];
-  const chosen = held && rows ? held.query ?? null : null, row = held && rows ? rows[held.story] : null;
-  const { shares, largestOf } = colouring(number, chosen);
-  const most = largest(shares), words = state.units.filter(({ token }) => Number.isInteger(token));
-  colour(words.map(({ element }) => element), words.map(({ token }) => shares[token]), most);
-  $("most").textContent = `${percent(most)}, the largest ${largestOf}`;
-  const inQuery = [...$("query-words").querySelectorAll("button")];
-  if (row) {
-    colour(inQuery, row, largest(row));
-    const order = row.map((_, place) => place).sort((a, b) => row[b] - row[a]).slice(0, 3);
-    $("hint").textContent = `“${shown(seen.document[held.story])}” goes with ${order.map((place) => `${quoted(place)} (${percent(row[place])})`).join(", ")} in hop ${number + 1}.`;
-    return;
-  }
-  colour(inQuery, seen.query.map((_, place) => (place === chosen ? 1 : 0)), 2);
-  for (const element of inQuery) delete element.dataset.share;
-  for (const element of inQuery) element.setAttribute("aria-label", spoken(element));
-  $("hint").textContent = chosen === null ? "" : `Which words of the text go with ${quoted(chosen)} in hop ${number + 1}.`;
-}
-
-function quoted(place) { const word = state.seen.query[place]; return word === PLACEHOLDER ? "the blank" : `“${shown(word)}”`; }
-
-function isMark(place) { return MARKS.has(state.seen.query[place]); }
-
-// The share of each word of the text that its colour shows: for one word of the question, for all of them, or the final.
-function colouring(number, chosen) {
-  const { seen, hop } = state, rows = seen.hops[number];
-  if (chosen !== null) return { shares: rows.map((row) => row[chosen]), largestOf: `share for ${quoted(chosen)} in hop ${number + 1}` };
-  if (hop === null) return { shares: seen.final, largestOf: "share of the final attention" };
-  const sum = (row) => row.reduce((all, share, place) => (isMark(place) ? all : all + share), 0);
-  return { shares: rows.map(sum), largestOf: `share for the question’s words in hop ${number + 1}` };
-}
-
-function hold(what, element) {
-  state.held = what;
-  paint();
-  const share = element && element.dataset.share;
-  $("tip").hidden = !share;
-  if (!share) return;
-  const box = element.getBoundingClientRect();
-  $("tip").textContent = share;
-  $("tip").style.left = `${Math.max(4, Math.min(box.left + scrollX, document.documentElement.clientWidth - $("tip").offsetWidth - 4))}px`;
-  $("tip").style.top = `${box.top + scrollY - $("tip").offsetHeight - 3}px`;
-}
-
-function watchWords(id, which) {
-  const held = (element) => {
-    const places = which === "story" ? state.units.map(({ element: each, token }) => [each, token]) : [...$(id).querySelectorAll("button")].map((each, place) => [each, place]);
-    const found = places.find(([each]) => each === element);
-    return found && Number.isInteger(found[1]) ? { [which]: found[1] } : null;
-  };
-  for (const event of ["mouseover", "focusin"]) {
-    $(id).addEventListener(event, ({ target }) => { if (target.tagName === "BUTTON") hold(held(target), target); });
-  }
-  for (const event of ["mouseout", "focusout"]) $(id).addEventListener(event, () => hold(null));
-  $(id).addEventListener("keydown", walk);
-}
-
-function drawLooks() {
-  const seen = state.seen;
-  for (const id of ["looks", "hops", "legend"]) $(id).hidden = !seen;
-  if (!seen) { $("tip").hidden = true; return; }
-  const choices = [...seen.hops.map((_, number) => [number, `Hop ${number + 1}`]), [null, "Final"]];
-  $("hops").replaceChildren(...choices.map(([hop, label]) => button(label, () => {
-    state.hop = hop;
-    drawLooks();
-    paint();
-    [...$("hops").children].find((each) => each.textContent === label).focus();
-  }, { "aria-pressed": hop === state.hop })));
-  const marks = seen.query.some((word) => MARKS.has(word));
-  $("how").textContent = state.hop === null
-    ? "Final: the reader spreads 100 % over the words of the text, and the candidate whose words get the most is its answer. Point at a word to see what it goes with in the last hop."
-    : `Hop ${state.hop + 1}: each word of the text spreads 100 % over the question below; the more of it goes to words${marks ? ", not to the marks ⊢ and ⊣," : ""} the stronger its colour. Point at a word of the question to see only its share, or at a word of the text to see where its 100 % go.`;
-  $("marks").hidden = !marks;
-  drawUnits($("query-words"), seen.query.map((word, place) => {
-    const element = button(shown(word));
-    if (MARKS.has(word)) element.title = `${spoken(element)}; the reader sees it as a word`;
-    return { before: spaced(seen.query[place - 1], word), element };
-  }));
-  drawPairs();
-}
-
-// [share, word of the text, word of the question] of a hop, without the marks; [share, word] of the final attention.
-function strongest(most = 15) {
-  const { seen, hop } = state, found = [];
-  if (hop === null) seen.final.forEach((share, place) => found.push([share, shown(seen.document[place])]));
-  else seen.hops[hop].forEach((row, place) => row.forEach((share, at) => { if (!isMark(at)) found.push([share, shown(seen.document[place]), shown(seen.query[at])]); }));
-  return found.sort((a, b) => b[0] - a[0]).slice(0, most);
-}
-
-function drawPairs() {
-  $("pairs").setAttribute("aria-expanded", String(state.pairs));
-  $("pairs").textContent = state.pairs ? "Hide the table" : state.hop === null ? "Show the strongest words" : "Show the strongest pairs";
-  $("pair-table").hidden = !state.pairs;
-  if (!state.pairs) return;
-  const table = document.createElement("table"), head = table.createTHead().insertRow(), body = table.createTBody();
-  table.createCaption().textContent = state.hop === null ? "The words with the most final attention" : `The strongest pairs of hop ${state.hop + 1}, without the marks ⊢ and ⊣`;
-  const columns = state.hop === null ? ["word of the text", "share"] : ["word of the text", "→ of the question", "share"];
-  for (const column of columns) head.append(make("th", column, { scope: "col" }));
-  for (const [share, ...words] of strongest()) body.insertRow().append(...words.map((word) => make("td", word)), make("td", percent(share)));
-  $("pair-table").replaceChildren(table);
-}
-
 // ---- the question ----
 
 // What Undo brings back, and what an entry of the list of answers shows again.
 function snapshot() {
   const { text, candidates, source, hidden, expected, answer, seen, places, note, part } = state;
-  return { text, query: $("query").value, model: $("model").value, candidates: [...candidates], source, hidden, expected, answer, seen, places, note, part };
+  const typed = { query: $("query").value, model: $("model").value, candidates: [...candidates] };
+  return { text, ...typed, source, hidden, expected, answer, seen, places, note, part };
 }
 
 function remember() {
@@ -375,6 +263,7 @@ function restore({ query, model, text, ...others }) {
   $("text").value = text;
   $("query").value = query;
   if ([...$("model").options].some(({ value }) => value === model)) $("model").value = model;
+  drawAbout();
   if (text !== state.text) setText(text);
   Object.assign(state, others, { candidates: [...others.candidates] });
   edit(false);
@@ -394,8 +283,8 @@ function blank(place) {
   const can = askable(sentence);
   if (!can.has(word)) {
     const others = [...can].filter((each) => /^\p{Lu}|.{5}/u.test(each)).slice(0, 3).map((each) => `“${each}”`);
-    const instead = others.length ? `; ask for ${others.join(" or ")} instead` : "; choose a word that also stands elsewhere";
-    complain(`“${word}” stands only in this sentence, so the rest of the text cannot answer it${instead}.`);
+    const instead = others.length ? `ask for ${others.join(" or ")} instead` : "choose a word that stands elsewhere too";
+    complain(`“${word}” stands only in this sentence, so the rest of the text cannot answer it; ${instead}.`);
     return;
   }
   remember();
@@ -419,10 +308,8 @@ function hide(sentence, start, end) {
 
 // Where the name stands around a word of the sentence: Lady Margaret around Margaret.
 function nameAround(name, [from, to], start, end) {
-  for (let at = state.text.indexOf(name, from); at >= 0 && at + name.length <= to; at = state.text.indexOf(name, at + 1)) {
-    if (at <= start && end <= at + name.length) return [at, at + name.length];
-  }
-  return null;
+  const at = state.text.indexOf(name, Math.max(from, end - name.length));
+  return at >= 0 && at <= start && at + name.length <= to ? [at, at + name.length] : null;
 }
 
 function sameName(one, other) {
@@ -475,7 +362,7 @@ async function propose(change) {
     const query = $("query").value;
     const found = await whole((pieces) => send("/candidates", { document: joined(pieces), query }));
     if (turn !== state.turn) return false;
-    Object.assign(state, { candidates: found.map((name) => written(name.split(" "))), source: "proposed" });
+    Object.assign(state, { candidates: found.map(asName), source: "proposed" });
     if (change) change(state.candidates);
     complain("");
     drawChips();
@@ -501,7 +388,9 @@ function joined(pieces) { return pieces.map(([start, end]) => state.text.slice(s
 async function whole(act) {
   const long = state.parts.length > 3;
   if (!(long && new Blob([state.text]).size > LARGEST)) {
-    try { return await act(piecesOf(false), false); } catch (error) { if (!(long && error.status === 413)) throw error; }
+    try {
+      return await act(piecesOf(false), false);
+    } catch (error) { if (!(long && error.status === 413)) throw error; }
   }
   return act(piecesOf(true), true);
 }
@@ -520,7 +409,8 @@ function placed(pieces, words) {
 }
 
 function named(pieces) {
-  const numbers = state.parts.map(([start, end], number) => (pieces.some(([from, to]) => from < end && start < to && from < to) ? number + 1 : 0)).filter(Boolean);
+  const among = ([start, end]) => pieces.some(([from, to]) => from < to && from < end && start < to);
+  const numbers = state.parts.flatMap((part, number) => (among(part) ? [number + 1] : []));
   return `part${numbers.length > 1 ? "s" : ""} ${numbers.join(", ")}`;
 }
 
@@ -530,15 +420,19 @@ async function answered(question) {
     const body = { ...question, document: joined(pieces) };
     try {
       const answer = await send("/answer", { ...body, attention: true });
-      const note = best ? `The text is longer than this service reads at once; it read only ${named(pieces)}, which share the most words with the question.` : "";
+      const only = `it read only ${named(pieces)}, with the most words of the question`;
+      const note = best ? `The text is longer than this service reads at once; ${only}.` : "";
       return { answer, seen: answer.attention || null, pieces, note };
     } catch (error) {
       if (best || error.status !== 413 || state.parts.length < 4) throw error;
     }
     const answer = await send("/answer", body), few = piecesOf(true);
-    const candidates = answer.ranking.map((each) => each.answer);
-    const part = await send("/answer", { ...question, document: joined(few), candidates, attention: true }).catch(() => null);
-    const note = part ? `The answer is from the whole text. Where the reader looked is shown for ${named(few)}, read alone: the whole text is too long for that.` : "The text is too long to show where the reader looked.";
+    const again = { ...question, document: joined(few), candidates: answer.ranking.map((each) => each.answer) };
+    const part = await send("/answer", { ...again, attention: true }).catch(() => null);
+    const note = part
+      ? `The answer is from the whole text, which is too long to show where the reader looked; that is shown for `
+        + `${named(few)}, read alone.`
+      : "The text is too long to show where the reader looked.";
     return { answer, seen: part && part.attention, pieces: few, note };
   });
 }
@@ -549,17 +443,23 @@ async function ask() {
   complain("");
   const query = $("query").value.trim();
   if (!state.text.trim()) { complain("There is no text yet: write or paste one first."); edit(true); return; }
-  if (!query) { complain("There is no question yet: write a sentence with ___ where the answer belongs."); $("query").focus(); return; }
+  if (!query) {
+    complain("There is no question yet: write a sentence with ___ where the answer belongs.");
+    $("query").focus();
+    return;
+  }
   const turn = newTurn();
   waiting(true);
   try {
+    if (!state.models.length) await loadModels();
     const question = { query };
-    if (state.candidates.length && (state.source !== "proposed" || state.expected)) question.candidates = state.candidates;
+    const chosen = state.source !== "proposed" || state.expected;
+    if (chosen && state.candidates.length) question.candidates = state.candidates;
     if ($("model").value) question[MODEL] = $("model").value;
     const { answer, seen, pieces, note } = await answered(question);
     if (turn !== state.turn) return;
     const places = seen ? placed(pieces, seen.document) : [];
-    Object.assign(state, { answer, seen, places, note, candidates: answer.ranking.map((each) => written(each.answer.split(" "))) });
+    Object.assign(state, { answer, seen, places, note, candidates: answer.ranking.map((each) => asName(each.answer)) });
     if (seen && !seen.hops[state.hop]) state.hop = null;
     if (seen && !state.hidden) state.part = strongestParts(1).map(([part]) => part)[0] ?? state.part;
     list();
@@ -572,21 +472,23 @@ async function ask() {
   refresh();
 }
 
-function right() { return sameName(written(state.answer.best.split(" ")), state.expected); }
+function right() { return sameName(asName(state.answer.best), state.expected); }
 
 function drawAnswers() {
   const { answer, expected } = state;
   $("answers").replaceChildren(...(answer ? answer.ranking : []).map((each) => {
-    const row = document.createElement("li"), track = make("div", "", { class: "track" }), bar = document.createElement("div");
+    const row = make("li"), track = make("div", "", { class: "track" }), bar = make("div");
     bar.style.width = `${100 * each.probability}%`;
     track.append(bar);
     const absent = answer.absent.includes(each.answer);
     if (absent) row.title = "not in the text";
-    row.append(make("span", written(each.answer.split(" "))), track, make("span", absent ? "–" : `${(100 * each.probability).toFixed(1)} %`, { class: "share" }));
+    const share = absent ? "–" : `${(100 * each.probability).toFixed(1)} %`;
+    row.append(make("span", asName(each.answer)), track, make("span", share, { class: "share" }));
     return row;
   }));
-  $("verdict").textContent = !answer || !expected ? "" : right() ? `Right: the text has “${expected}” there.` : `Wrong: the text has “${expected}” there.`;
-  $("verdict").className = answer && expected ? (right() ? "right" : "wrong") : "";
+  const verdict = answer && expected ? (right() ? "Right" : "Wrong") : "";
+  $("verdict").textContent = verdict && `${verdict}: the text has “${expected}” there.`;
+  $("verdict").className = verdict.toLowerCase();
   $("note").textContent = state.note;
   $("note").hidden = !state.note;
 }
@@ -604,8 +506,8 @@ function refresh() {
 
 function list() {
   const now = snapshot();
-  const same = (one) => ["text", "query", "model", "source"].every((key) => one[key] === now[key]) && String(one.hidden) === String(now.hidden) && String([...one.candidates].sort()) === String([...now.candidates].sort());
-  state.asked = [...state.asked.filter((one) => !same(one)), now];
+  const key = (one) => JSON.stringify([one.text, one.query, one.model, one.hidden, [...one.candidates].sort()]);
+  state.asked = [...state.asked.filter((one) => key(one) !== key(now)), now];
 }
 
 function drawAsked() {
@@ -613,18 +515,21 @@ function drawAsked() {
   $("asked").replaceChildren(...state.asked.map((one) => {
     const row = document.createElement("li"), best = one.answer.ranking[0];
     const open = button(one.query, () => { remember(); restore(one); }, { title: "show this question again" });
-    row.append(open, make("b", `${written(best.answer.split(" "))} ${percent(best.probability)}`));
-    if (one.text !== state.text) row.append(make("span", `about “${one.text.trim().slice(0, 30)}…”`, { class: "soft" }));
+    row.append(open, make("b", `${asName(best.answer)} ${percent(best.probability)}`));
+    const beginning = `about “${one.text.trim().slice(0, 30)}…”`;
+    if (one.text !== state.text) row.append(make("span", beginning, { class: "soft" }));
     return row;
   }));
 }
 
 function save() {
-  const lines = state.asked.map(({ text, query, hidden, expected, answer: { attention, ...answer } }, number) => JSON.stringify({
-    ...answer, id: `question ${number + 1}`, query, document: hidden ? text.slice(0, hidden[0]) + text.slice(hidden[1]) : text,
-    ...(expected ? { expected } : {}),
-  }));
-  const link = make("a", "", { href: URL.createObjectURL(new Blob([`${lines.join("\n")}\n`], { type: "application/jsonl" })), download: "answers.jsonl" });
+  const lines = state.asked.map(({ text, query, hidden, expected, answer: { attention, ...answer } }, number) => {
+    const document_ = hidden ? text.slice(0, hidden[0]) + text.slice(hidden[1]) : text;
+    const known = expected ? { expected } : {};
+    return JSON.stringify({ ...answer, id: `question ${number + 1}`, query, document: document_, ...known });
+  });
+  const file = new Blob(lines.map((line) => `${line}\n`), { type: "application/jsonl" });
+  const link = make("a", "", { href: URL.createObjectURL(file), download: "answers.jsonl" });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
@@ -644,25 +549,41 @@ function done() {
   edit(false);
 }
 
-// Show a question; `c` its candidates, `o` who gave them, `m` the model, `h` the hidden sentence, `x` its word.
+// Show a question: candidates `c`, who gave them `o`, model `m`, hidden sentence `h` and its word `x`.
 function take({ d, q, c, o, m, h, x }) {
   remember();
-  const text = String(d || "").normalize("NFC"), given = Array.isArray(c) ? c.map(String) : [];
-  const source = ["own", "proposed"].includes(o) ? o : given.length ? "given" : "proposed";
-  const hidden = Array.isArray(h) && h.length === 2 && h.every(Number.isInteger) && 0 <= h[0] && h[0] < h[1] && h[1] <= text.length ? h : null;
-  restore({ text, query: String(q || ""), model: m, candidates: given, source, hidden, expected: hidden ? String(x || "") : "", answer: null, seen: null, places: [], note: "", part: 0, hop: null });
-  if (hidden) { state.part = Math.max(0, state.parts.findIndex(([start, end]) => start <= hidden[0] && hidden[1] <= end)); drawStory(); }
+  const text = String(d || "").normalize("NFC"), query = String(q || "");
+  const candidates = Array.isArray(c) ? c.map(String) : [];
+  const source = ["own", "proposed"].includes(o) ? o : candidates.length ? "given" : "proposed";
+  const hidden = isRange(h, text) ? h : null, expected = hidden ? String(x || "") : "";
+  const unanswered = { answer: null, seen: null, places: [], note: "", hop: null };
+  restore({ text, query, model: m, candidates, source, hidden, expected, part: 0, ...unanswered });
+  if (!hidden) return;
+  state.part = Math.max(0, state.parts.findIndex(([start, end]) => start <= hidden[0] && hidden[1] <= end));
+  drawStory();
+}
+
+function isRange(range, text) {
+  if (!Array.isArray(range) || range.length !== 2 || !range.every(Number.isInteger)) return false;
+  return range[0] >= 0 && range[0] < range[1] && range[1] <= text.length;
 }
 
 async function openFile(file) {
   if (!file) return;
   const bytes = new Uint8Array(await file.arrayBuffer());
-  if (bytes.length > 20_000_000 || bytes.includes(0)) { complain(`“${file.name}” is no plain text, or has more than 20 MB; save it as .txt, or paste a part of it.`); return; }
-  let text;
-  try { text = new TextDecoder("utf-8", { fatal: true }).decode(bytes); } catch { text = new TextDecoder("windows-1252").decode(bytes); }
-  take({ d: text.replace(/\r\n?/g, "\n") });
+  if (bytes.length > 20_000_000 || bytes.includes(0)) {
+    complain(`“${file.name}” is no plain text, or has more than 20 MB; save it as .txt, or paste a part of it.`);
+    return;
+  }
+  take({ d: decoded(bytes).replace(/\r\n?/g, "\n") });
   propose();
   $("query").focus();
+}
+
+function decoded(bytes) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch { return new TextDecoder("windows-1252").decode(bytes); }
 }
 
 // A link holds its question after the #, which a browser never sends to a server. It is written when it is wanted:
@@ -670,7 +591,8 @@ async function openFile(file) {
 function drawLink() {
   settle();
   const { text, candidates, source, hidden, expected } = state;
-  const question = { d: text, q: $("query").value, c: candidates, o: source, m: $("model").value || undefined, ...(hidden ? { h: hidden, x: expected } : {}) };
+  const asked = { d: text, q: $("query").value, c: candidates, o: source, m: $("model").value };
+  const question = hidden ? { ...asked, h: hidden, x: expected } : asked;
   $("link").href = `#${encodeURIComponent(JSON.stringify(question))}`;
 }
 
@@ -678,8 +600,14 @@ function fromLink() {
   try { return JSON.parse(decodeURIComponent(location.hash.slice(1))); } catch { return null; }
 }
 
-function drawAbout(models) {
-  const { about, measured } = models.find(({ name }) => name === $("model").value) || {};
+async function loadModels() {
+  state.models = await send(MODELS);
+  $("model").replaceChildren(...state.models.map(({ name }) => new Option(name, name)));
+  drawAbout();
+}
+
+function drawAbout() {
+  const { about, measured } = state.models.find(({ name }) => name === $("model").value) || {};
   const accuracy = measured && measured.accuracy ? `; ${(100 * measured.accuracy).toFixed(1)} % right in its test` : "";
   $("about").textContent = about ? `${about}${accuracy}` : "";
   $("about").hidden = !about;
@@ -702,7 +630,11 @@ async function start() {
   $("save").addEventListener("click", save);
   $("forget").addEventListener("click", () => { state.asked = []; drawAsked(); });
   $("add").addEventListener("submit", add);
-  $("query").addEventListener("keydown", (event) => { if (event.key === "Enter" && !event.shiftKey) { event.preventDefault(); ask(); } });
+  $("query").addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.shiftKey) return;
+    event.preventDefault();
+    ask();
+  });
   $("query").addEventListener("input", () => { // another question than that of the hidden sentence
     Object.assign(state, { expected: "" });
     forgetAnswer();
@@ -723,17 +655,19 @@ async function start() {
   for (const event of ["pointerdown", "contextmenu", "focus", "click"]) $("link").addEventListener(event, drawLink);
   window.addEventListener("keydown", (event) => {
     const editing = /^(?:TEXTAREA|INPUT)$/.test(event.target.tagName);
-    if ((event.ctrlKey || event.metaKey) && !event.shiftKey && event.key === "z" && !editing && state.undo.length) { event.preventDefault(); undo(); }
+    const wanted = event.key === "z" && (event.ctrlKey || event.metaKey) && !event.shiftKey;
+    if (!wanted || editing || !state.undo.length) return;
+    event.preventDefault();
+    undo();
   });
-  window.addEventListener("hashchange", () => { const question = fromLink(); if (question) { take(question); ask(); } });
-  try {
-    const models = await send(MODELS);
-    $("model").replaceChildren(...models.map(({ name }) => new Option(name, name)));
-    $("model").addEventListener("change", () => { forgetAnswer(); drawAbout(models); });
-    drawAbout(models);
-  } catch (error) { complain(error); }
+  window.addEventListener("hashchange", () => {
+    const question = fromLink();
+    if (question) { take(question); ask(); }
+  });
+  $("model").addEventListener("change", () => { forgetAnswer(); drawAbout(); });
+  const failed = await loadModels().catch((error) => error);
   take(fromLink() || EXAMPLES[0]);
-  await ask();
+  if (failed) complain(failed); else await ask();
 }
 
 start();

@@ -46,7 +46,8 @@ function* piecesIn(text, from, to) {
   }
 }
 
-const ABBREVIATED = /(?<![\p{L}\p{N}])(?:\p{Lu}|Mrs?|Ms|Dr|Prof|St|Capt|Col|Gen|Lt|Sgt|Rev|Hon|Jr|Sr|vs|etc|e\.g|i\.e|No|Mt)\.$/u;
+const TITLES = "Mrs?|Ms|Dr|Prof|St|Capt|Col|Gen|Lt|Sgt|Rev|Hon|Jr|Sr|vs|etc|e\\.g|i\\.e|Mt";
+const ABBREVIATED = new RegExp(`(?<![\\p{L}\\p{N}])(?:(?!I)\\p{Lu}|${TITLES})\\.$`, "u");
 const LONGEST = 2000; // characters of a sentence; a longer one has no full stops and is cut at a space
 
 function sentencesOf(text) {
