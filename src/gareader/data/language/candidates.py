@@ -152,7 +152,8 @@ class _Blank:
     def kinds(self) -> tuple[Kind, ...]:
         """The kinds of candidates that fit here, by the first rule that holds."""
         determined = self.left.rstrip("ASPR").endswith(("D", "O"))
-        if self.before in ("$", "#") or self.tag == "CD" or (self.after in _LISTS["units"] and not determined):
+        counts = self.after in _LISTS["units"] or (self.before in _LISTS["before_numbers"] and self.right[:1] == "N")
+        if self.before in ("$", "#") or self.tag == "CD" or (counts and not determined):
             return (Kind.NUMBER,)
         if determined:
             return (Kind.ADJECTIVE, Kind.NOUN) if self.tag in _ADJECTIVES else (Kind.NOUN,)
@@ -163,9 +164,14 @@ class _Blank:
             return (Kind.NAME, Kind.VERB) if doubtful else (Kind.VERB,)
         if self.tag in _ADJECTIVES and self.left.endswith(("V", "VR")):
             return (Kind.ADJECTIVE,)
+        if self.before in _LISTS["becoming"]:
+            return (Kind.ADJECTIVE, Kind.NOUN)
         if self.left.endswith(("A", "S")):
             return (Kind.NAME, Kind.NOUN)
-        return (Kind.NAME, Kind.DATE, Kind.BARE) if self.left.endswith("I") else (Kind.NAME,)
+        if self.right.startswith("V") or not self.left.endswith("I"):  # the subject of a clause, or an object
+            return (Kind.NAME,)
+        dates = (Kind.DATE,) if self.before in _LISTS["before_dates"] else ()
+        return (Kind.NAME, *dates, Kind.BARE) if self.before in _LISTS["before_nouns"] else (Kind.NAME, *dates)
 
     def fitted(self, words: Words) -> Words:
         """The candidate without its first or last word if that stands beside the blank; () if more of it does."""
@@ -194,8 +200,13 @@ class _Text:
 
     def __init__(self, sentences: Sequence[Words]) -> None:
         self.sentences = sentences
-        self.tags = tagger().tag(sentences)
         self.entities = find_entities(sentences)
+        named = {(mention.sentence, mention.start) for entity in self.entities for mention in entity.mentions}
+        # a capital at the beginning of a sentence would make any word a name for the tagger: Beat two eggs
+        plain = [
+            words if (number, 0) in named else (words[0].lower(), *words[1:]) for number, words in enumerate(sentences)
+        ]
+        self.tags = tagger().tag(plain)
 
     def of(self, kind: Kind, tag: str) -> list[Words]:
         """The candidates of one kind; verbs have the form of a word with this tag."""
@@ -326,7 +337,9 @@ class _Text:
             titled = mention.start > 0 and self.sentences[mention.sentence][mention.start - 1] in TITLES
             start = mention.start - titled
             rows[mention.sentence][start : mention.end] = "E" * (mention.end - start)
-        for row, words in zip(rows, self.sentences, strict=True):
+        for row, words, tags in zip(rows, self.sentences, self.tags, strict=True):
+            if row[0] == "N" and tags[0] == "NN" and "".join(row[1:2]) not in ("V", "N", "O"):
+                row[0] = "x"  # Beat two eggs
             for place in range(1, len(row)):  # the tagger takes verbs for nouns: the man slept, an old man living there
                 if row[place - 1] == row[place] == "N" and _verbal(words[place]) and is_person(words[place - 1]):
                     row[place] = "V"
