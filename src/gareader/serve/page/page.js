@@ -68,9 +68,12 @@ async function send(path, body) {
   return found;
 }
 
-function complain(error) {
-  const told = error ? String(error.message || error) : "";
-  if (told !== $("error").textContent) $("error").textContent = told;
+// What is wrong, beside the question; or below the text, if it is about a word there.
+function complain(error, place = "error") {
+  const problem = error ? String(error.message || error) : "";
+  for (const [id, text] of Object.entries({ error: "", told: "", [place]: problem })) {
+    if (text !== $(id).textContent) $(id).textContent = text;
+  }
 }
 
 // A candidate as the service has it, in the Treebank's words.
@@ -282,9 +285,11 @@ function blank(place) {
   const [start, end] = found, sentence = sentenceAt(place), word = state.text.slice(start, end);
   const can = askable(sentence);
   if (!can.has(word)) {
-    const others = [...can].filter((each) => /^\p{Lu}|.{5}/u.test(each)).slice(0, 3).map((each) => `“${each}”`);
+    const first = state.text.slice(...wordAt(sentence[0]) || [0, 0]); // its capital is no sign of a name
+    const names = [...can].filter((each) => each !== first && /^\p{Lu}|.{5}/u.test(each));
+    const others = names.slice(0, 3).map((each) => `“${each}”`);
     const instead = others.length ? `ask for ${others.join(" or ")} instead` : "choose a word that stands elsewhere too";
-    complain(`“${word}” stands only in this sentence, so the rest of the text cannot answer it; ${instead}.`);
+    complain(`“${word}” stands only in this sentence, so the rest of the text cannot answer it; ${instead}.`, "told");
     return;
   }
   remember();
@@ -487,7 +492,8 @@ function drawAnswers() {
     return row;
   }));
   const verdict = answer && expected ? (right() ? "Right" : "Wrong") : "";
-  $("verdict").textContent = verdict && `${verdict}: the text has “${expected}” there.`;
+  const other = verdict === "Wrong" ? `, the reader says “${asName(answer.best)}”` : "";
+  $("verdict").textContent = verdict && `${verdict}: the text has “${expected}” there${other}.`;
   $("verdict").className = verdict.toLowerCase();
   $("note").textContent = state.note;
   $("note").hidden = !state.note;
