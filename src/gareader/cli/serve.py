@@ -13,7 +13,7 @@ from cyclopts.validators import Number
 from gareader.cli.app import Modules, complain, import_modules, model_folder
 from gareader.cli.models import record
 from gareader.core.errors import GareaderError
-from gareader.trained.models import DEFAULT
+from gareader.trained import models as box
 from gareader.trained.predictor import load
 
 
@@ -37,7 +37,7 @@ def serve(
     Parameters
     ----------
     models
-        Models in the box, or folders of trained ones; the first is the default. `stories` if none is named.
+        Models in the box, or folders of trained ones; the first is the default. All of the box if none is named.
     host
         The address to listen at; others than this machine can connect only if you change it.
     port
@@ -57,7 +57,7 @@ def serve(
     check
         Load the models, answer one question, and stop.
     """
-    folders = {name: model_folder(name) for name in models or (DEFAULT,)}
+    folders = {name: model_folder(name) for name in models or sorted(box.names(), key=lambda name: name != box.DEFAULT)}
     required = os.environ.get("GAREADER_TOKEN") if token is None else token
     if required is not None and not required.strip():
         raise GareaderError("the token is empty; write one behind --token or into GAREADER_TOKEN, or leave both out")

@@ -127,7 +127,6 @@ class ModelService:
             "/health": Route("GET", self.health, with_token=False),
             "/metrics": Route("GET", self.show_metrics),
             "/openapi.json": Route("GET", fixed(as_json(description(self.limits.questions))), with_token=False),
-            "/stories": Route("GET", fixed(as_json(bundled_stories())), with_token=False),
             **{path: Route("GET", fixed(page), with_token=False) for path, page in pages().items()},
         }
         self.metrics = Metrics([*self.routes, OTHER], workers)
@@ -379,17 +378,3 @@ def pages() -> dict[str, Response]:
         if (kind := KINDS.get(file.name.rpartition(".")[2]))
     }
     return found | {"/": found["/page/index.html"], "/docs": found["/page/docs.html"]}
-
-
-def bundled_stories() -> list[dict[str, Any]]:
-    """The bundled stories, in the form of the page's links."""
-    rows = (files("gareader.data") / "stories" / "stories.jsonl").read_text(encoding="utf-8").splitlines()
-    return [
-        {
-            "t": f"the {row['id']}",
-            "d": row["document"],
-            "q": row["query"].replace("XXXXX", "___"),
-            "c": row["candidates"],
-        }
-        for row in map(json.loads, rows)
-    ]
