@@ -642,3 +642,19 @@ def test_the_page_for_programs(quiet, address):
     assert "curl" in quiet.locator("#curl").inner_text()
     quiet.set_viewport_size({"width": 375, "height": 740})
     assert quiet.evaluate("document.documentElement.scrollWidth") <= 375
+
+
+def test_an_answer_that_is_more_probably_wrong_than_right_is_told(page):
+    def unsure(route: Route) -> None:
+        reply = route.fetch()
+        route.fulfill(response=reply, json={**reply.json(), "unsure": True, "remark": "the text is short"})
+
+    page.route("**/answer", unsure)
+    asked(page)
+    expect(page.locator("#note")).to_contain_text("Not sure: the first answer is more probably wrong than right.")
+    expect(page.locator("#note")).to_contain_text("The text is short.")
+    page.unroute_all()
+    page.route("**/answer", lambda route: route.fulfill(json={**route.fetch().json(), "unsure": False}))
+    asked(page)
+    expect(page.locator("#note")).not_to_contain_text("Not sure")
+    page.unroute_all()

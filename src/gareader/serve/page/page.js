@@ -442,6 +442,13 @@ async function answered(question) {
   });
 }
 
+function doubt({ unsure, remark }) { // what the service says about its own answer
+  const parts = [];
+  if (unsure) parts.push("Not sure: the first answer is more probably wrong than right.");
+  if (remark) parts.push(`${remark[0].toUpperCase()}${remark.slice(1)}.`);
+  return parts.join(" ");
+}
+
 async function ask() {
   settle();
   edit(false);
@@ -461,9 +468,10 @@ async function ask() {
     const chosen = state.source !== "proposed" || state.expected;
     if (chosen && state.candidates.length) question.candidates = state.candidates;
     if ($("model").value) question[MODEL] = $("model").value;
-    const { answer, seen, pieces, note } = await answered(question);
+    const { answer, seen, pieces, note: about } = await answered(question);
     if (turn !== state.turn) return;
     const places = seen ? placed(pieces, seen.document) : [];
+    const note = [about, doubt(answer)].filter(Boolean).join(" ");
     Object.assign(state, { answer, seen, places, note, candidates: answer.ranking.map((each) => asName(each.answer)) });
     if (seen && !seen.hops[state.hop]) state.hop = null;
     if (seen && !state.hidden) state.part = strongestParts(1).map(([part]) => part)[0] ?? state.part;
