@@ -29,7 +29,7 @@ from gareader.trained.model import OnTorch, load
 from gareader.trained.models import folder
 from gareader.trained.predictor import Predictor
 stored = load(folder("stories"))
-model = Predictor(OnTorch(stored.reader), stored.collator, stored.temperature)
+model = Predictor(OnTorch(stored.reader), stored.collator, stored.temperatures)
 """
 ANSWER = "import sys\nprint(model.answer(open(sys.argv[1]).read(), sys.argv[2]).best)\n"
 
