@@ -20,6 +20,8 @@ from gareader.core.whole import whole_folder
 from gareader.data.addresses import is_prepared
 from gareader.data.batching import length_batches
 from gareader.data.store import PreparedCorpus, prepare_corpus
+from gareader.data.store.layout import CHECKSUM
+from gareader.data.store.reading import BatchView, place_of, words_checksum
 
 BATCH = 32
 
@@ -89,9 +91,13 @@ def repeat(source: Path, questions: int, folder: Path) -> None:
     with whole_folder(folder, sync=False) as new:
         for number in range(-(-questions // len(table))):
             order = np.random.default_rng(number).permutation(len(table))[: questions - number * len(table)]
-            with pa.ipc.new_file(str(new / f"{number:05}.arrow"), table.schema) as writer:
-                for start in range(0, len(order), 4096):
-                    writer.write_table(table.take(order[start : start + 4096]).combine_chunks())
+            path, starts = new / f"{number:05}.arrow", range(0, len(order), 4096)
+            with pa.ipc.new_file(str(path), table.schema) as writer:
+                for place, start in enumerate(starts):
+                    batch = table.take(order[start : start + 4096]).combine_chunks().to_batches()[0]
+                    words = words_checksum(batch.column(1).values.dictionary)
+                    view = BatchView(path, batch, place_of(words, place, last=place == len(starts) - 1), None)
+                    writer.write_batch(batch, custom_metadata={CHECKSUM: view.checksum()})
 
 
 def bench_shards(folder: Path, read: int) -> ShardsBenchmark:

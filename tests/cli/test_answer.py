@@ -8,11 +8,14 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from math import log
 from threading import Timer
 
 import pytest
 
 import synthetic
+from gareader.cli.answer import print_doubts
+from gareader.data.examples import PLACEHOLDER, Example, Prediction
 from gareader.data.store import prepare
 from gareader.training.experiment import Experiment
 from gareader.training.run import BEST
@@ -22,7 +25,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked wit
 
 STORY = "Ann has the lamp. Ben has the drum. Cora has the kite. Dan has the rope."
 QUERY = "XXXXX has the drum."
-KEYS = {"id", "query", "best", "ranking", "absent", "in_part"}
+KEYS = {"id", "query", "best", "ranking", "absent", "in_part", "unsure"}
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +124,7 @@ def test_given_candidates_of_several_words_and_one_that_is_not_in_the_document(a
     story.write_text("Ann has the lamp. Ben Zöller has the drum.", encoding="utf-8")
     code, out, err = answer("--document", story, "--query", QUERY, "--candidates", "Zoë|Ann| Ben Zöller |Ann||")
     assert (code, err) == (0, "")
-    first, second, third = out.splitlines()
+    first, second, third = out.splitlines()[:3]
     assert re.fullmatch(r"Ben Zöller +\d+\.\d%", first)
     assert re.fullmatch(r"Ann +\d+\.\d%", second)
     assert re.fullmatch(r"Zoë +0\.0%   not in the document", third)
@@ -155,7 +158,7 @@ def test_json_for_programs(answer, story):
     assert out.endswith("\n")
     assert out.count("\n") == 1
     found = json.loads(out)
-    assert found.keys() == KEYS
+    assert found.keys() - {"remark"} == KEYS
     assert (found["absent"], found["in_part"]) == (["Zoë"], [])
     assert found["best"] == found["ranking"][0]["answer"] == "Ben"
     assert found["ranking"][2] == {"answer": "Zoë", "probability": 0.0}
@@ -263,7 +266,7 @@ def test_many_questions(answer, tmp_path, name):
     assert [row["best"] for row in found] == ["Ben", "Cora", None, "Ann"]
     stem = "stdin" if name == "-" else "questions"
     assert [row["id"] for row in found] == ["first", f"{stem}:3", f"{stem}:7", f"{stem}:8"]
-    assert all(row.keys() == KEYS for row in found)
+    assert all(row.keys() - {"remark"} == KEYS for row in found)
     assert found[2]["absent"] == ["Zoë", "Xerxes"]
     assert [each["answer"] for each in found[2]["ranking"]] == ["Zoë", "Xerxes"]
     place = "/dev/stdin" if name == "-" else path
@@ -362,3 +365,27 @@ def test_a_program_may_ask_and_wait_for_each_answer(reader):
         assert process.stdout.read() == ""
         assert process.stderr.read().splitlines()[-1] == "gareader: 1 bad line passed over; all others are answered"
     assert process.returncode == 1
+
+
+@pytest.mark.parametrize(("best", "told"), [(0.49, "Not sure: no answer has 50% or more"), (0.51, "")])
+def test_an_answer_that_is_more_probably_wrong_than_right_is_told(best, told, capsys):
+    example = Example("q", ("Ann", "met", "Ben"), (PLACEHOLDER, "met", "Ben"), (("Ann",), ("Ben",), ("met",)), None)
+    shares = (best, (1 - best) / 2, (1 - best) / 2)
+    prediction = Prediction(example, tuple(map(log, shares)), remark="the text is odd")
+    assert (prediction.unsure, prediction.record()["unsure"]) == (bool(told), bool(told))
+    print_doubts(prediction)
+    out = capsys.readouterr().out
+    assert told in out
+    assert ("Not sure" in out) == bool(told)
+    assert out.endswith("Note: the text is odd.\n")
+
+
+def test_an_unusual_text_is_told(answer, tmp_path):
+    text = tmp_path / "text.txt"
+    asked = ["--document", text, "--query", "XXXXX has the drum.", "--candidates", "Ann|Ben"]
+    text.write_text("Ann has the lamp. Ben has the drum.")
+    assert answer(*asked)[1].endswith("Note: the text has only 10 words, and models are trained on longer ones.\n")
+    text.write_text("Ann has the lamp. Ben has the drum. " * 3)
+    assert "Note" not in answer(*asked)[1]
+    text.write_text("Ann zub kefwim dovpel. Ben xubb kixx qorr. " * 3)
+    assert "Note: the model does not know 75% of the words of this text." in answer(*asked)[1]

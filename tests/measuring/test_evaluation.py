@@ -102,6 +102,7 @@ def test_the_line_of_a_predictions_file():
     line = json.dumps(prediction_record(found), allow_nan=False)
     assert json.loads(line) == {
         "id": "cbt:7",
+        "query": "___",
         "best": "b",
         "ranking": [
             {"answer": "b", "probability": pytest.approx(0.75)},
@@ -109,6 +110,7 @@ def test_the_line_of_a_predictions_file():
             {"answer": "c", "probability": 0.0},
         ],
         "absent": ["c"],
+        "unsure": False,
         "answer": "b",
         "correct": True,
     }
