@@ -30,7 +30,7 @@ pytestmark = [
 
 AXE = PROJECT / "build" / "node_modules" / "axe-core" / "axe.min.js"
 HUGO = "Old Tamsin gave the key to Hugo. Hugo thanked Tamsin and opened the door. Behind it sat a cat."
-LIMITS = Limits(document_words=3000, attention=40_000)
+LIMITS = Limits(document_words=3000, attention=25_000)
 
 
 def models():

@@ -298,11 +298,22 @@ function blank(place) {
   hide(sentence, start, end);
   refresh();
   if (own) { state.candidates = withExpected(own); drawChips(); ask(); return; }
-  propose((names) => {
-    const around = names.find((name) => name.split(" ").includes(word) && nameAround(name, sentence, start, end));
-    if (around) hide(sentence, ...nameAround(around, sentence, start, end));
-    state.candidates = withExpected(names);
+  const turn = state.turn;
+  nameAt(word, sentence, start, end).then((around) => {
+    if (turn !== state.turn) return false; // another word was clicked
+    if (around) hide(sentence, ...around);
+    return propose((names) => { state.candidates = withExpected(names); });
   }).then((done) => { if (done) ask(); });
+}
+
+// Where the whole name of this word stands; null if it is none, or a name alone.
+async function nameAt(word, sentence, start, end) {
+  try {
+    const names = await whole((pieces) => send("/candidates", { document: joined(pieces), query: "" }));
+    const places = names.map(asName).filter((name) => name.split(" ").includes(word))
+      .map((name) => nameAround(name, sentence, start, end));
+    return places.find(Boolean) || null;
+  } catch { return null; }
 }
 
 function hide(sentence, start, end) {
