@@ -183,10 +183,13 @@ def test_an_address_of_another_machine():
         listening("192.0.2.1", 0)
 
 
+OTHERS = ["cnn", "stories", "stories-ensemble", "stories-one-hop"]
+
+
 def test_a_check_without_serving():
     checked = forked.run("serve", "--check")
     assert (checked.returncode, checked.stderr) == (0, "")
-    assert checked.stdout.startswith("stories: ready")
+    assert [line.split(":")[0] for line in checked.stdout.splitlines()] == ["general", *OTHERS]
 
 
 @pytest.mark.parametrize("token", ["", " "])

@@ -22,7 +22,7 @@ NOTES = json.loads((models.BOX / "stories" / SETTINGS).read_text(encoding="utf-8
 
 def test_the_default_model_is_in_the_box():
     assert models.DEFAULT in models.names()
-    assert load() is load("stories") is gareader.load()
+    assert load() is load("general") is gareader.load()
 
 
 @pytest.mark.parametrize("name", models.names())

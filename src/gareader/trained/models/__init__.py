@@ -5,7 +5,7 @@ from pathlib import Path
 
 from gareader.core.errors import ModelError, did_you_mean
 
-DEFAULT = "stories"
+DEFAULT = "general"
 """The model that answers when none is named."""
 
 BOX = Path(__file__).parent
