@@ -90,7 +90,8 @@ def test_several_workers_answer_as_one_does_and_are_replaced_when_they_die():
             shares = [(each["answer"], each["probability"]) for each in found["ranking"]]
             assert shares == [(name, pytest.approx(share, abs=1e-12)) for name, share in expected.ranking]
         assert 'gareader_requests_total{path="/answer",status="200"} 6' in metrics(port)
-        assert {f'gareader_memory_bytes{{worker="{number}"}}' in metrics(port) for number in (0, 1)} == {True}
+        for number in (0, 1):  # a worker is counted once it is ready
+            wait_until(lambda number=number: f'gareader_memory_bytes{{worker="{number}"}}' in metrics(port))
         before = children(process)
         assert len(before) == 2
         os.kill(before[0], signal.SIGKILL)
