@@ -33,8 +33,9 @@ class Perceptron:
         self._certain = {word: self._number[tag] for word, tag in map(str.split, _lines(arrays["certain"]))}
         self._own = _Rows(self._rows_of_own_features)
         self._beside = {distance: _Rows(partial(self._rows_beside, names)) for distance, names in _AROUND.items()}
+        self._names = [*self.tags, "-START2-", "-START-"]
         self._history = self._histories()
-        self._after = self._words_after_tags(features)
+        self._after: dict[str, NDArray[np.int32]] = {}  # filled as words come, for a quick start
 
     @classmethod
     def load(cls) -> "Perceptron":
@@ -45,7 +46,7 @@ class Perceptron:
     def tag(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
         """Return a Penn Treebank tag for every word of every sentence."""
         fixed = self._fixed(sentences)
-        history, after, certain, tags = self._history, self._after.get, self._certain.get, self.tags
+        history, after, certain, tags = self._history, self._after_tag, self._certain.get, self.tags
         start = 0
         result = []
         for words in sentences:
@@ -55,7 +56,7 @@ class Perceptron:
                 best = certain(word)
                 if best is None:
                     scores = fixed[place] + history[before, before2]
-                    if (more := after((before, _normal(word)))) is not None:
+                    if (more := after(before, _normal(word))) is not None:
                         scores += more
                     best = int(scores.argmax())
                 chosen.append(tags[best])
@@ -75,19 +76,20 @@ class Perceptron:
 
     def _histories(self) -> NDArray[np.int32]:
         """(T + 2, T + 2, T): the weights of each pair of previous tags; -START2- and -START- are the last two."""
-        names = [*self.tags, "-START2-", "-START-"]
+        names = self._names
         single = self._rows([f"i-1 tag {name}"] for name in names)
         double = self._rows([f"i-2 tag {name}"] for name in names)
         both = self._rows([f"i tag+i-2 tag {one} {two}"] for one in names for two in names)
         return both.reshape(len(names), len(names), -1) + single[:, None] + double[None, :] + self._rows([["bias"]])
 
-    def _words_after_tags(self, features: Sequence[str]) -> dict[tuple[int, str], NDArray[np.int32]]:
-        """The weights of a word after a tag."""
-        numbers = {**self._number, "-START-": len(self.tags) + 1}
-        prefix = "i-1 tag+i word "
-        found = [(each, *each[len(prefix) :].split(" ", 1)) for each in features if each.startswith(prefix)]
-        known = [(each, (numbers[tag], word)) for each, tag, word in found if tag in numbers]
-        return dict(zip((key for _, key in known), self._rows([each] for each, _ in known), strict=True))
+    def _after_tag(self, tag: int, word: str) -> NDArray[np.int32] | None:
+        """The weights of a word after a tag, if it has any."""
+        feature = f"i-1 tag+i word {self._names[tag]} {word}"
+        if feature not in self._places:
+            return None
+        if feature not in self._after:
+            self._after[feature] = self._rows([[feature]])[0]
+        return self._after[feature]
 
     def _rows_of_own_features(self, words: list[str]) -> NDArray[np.int32]:
         return self._rows(["i word " + _normal(word), f"i suffix {word[-3:]}", f"i pref1 {word[0]}"] for word in words)
