@@ -5,13 +5,15 @@ Example: `python -m benchmarks.fairytale_questions --questions tests/samples/fai
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from benchmarks.script import Json, start
 from gareader.core.errors import CorpusError, GareaderError
 from gareader.core.files import opened
 from gareader.core.significance import wilson_interval
+from gareader.core.whole import written_whole
+from gareader.data.corpora.jsonl import written
 from gareader.data.examples import Example, Words
 from gareader.data.language.name_words import TITLES
 from gareader.data.text import question, tokenise
@@ -32,6 +34,7 @@ _AFTER_HEAD = frozenset("of with in from at on to who whom whose that which and 
 class Asked:
     """A question with the answers that stand in its text, in normal form."""
 
+    id: str
     word: str
     """Its question word."""
     example: Example | None
@@ -57,7 +60,12 @@ class Tally:
 
 
 def main(
-    *, model: str = "stories", split: str = "validation", questions: Path | None = None, as_json: Json = False
+    *,
+    model: str = "stories",
+    split: str = "validation",
+    questions: Path | None = None,
+    write: Path | None = None,
+    as_json: Json = False,
 ) -> None:
     """Ask the explicit questions whose answer stands in the text, with candidates proposed from it.
 
@@ -69,10 +77,18 @@ def main(
         The part of FairytaleQA in ../shared/data: train or validation.
     questions
         Instead: a file of JSON lines with document, question, answers and explicit.
+    write
+        Ask no model, but write the questions whose answer is proposed to this file, as JSON lines to train on.
     """
     asked = [each for row in rows(questions or DATA / f"{split}.jsonl.xz") for each in asked_of(row)]
     if not asked:
         raise GareaderError("no question's answer stands in its text; give other questions")
+    if write is not None:
+        lines = [written(example) for each in asked if (example := with_answer(each))]
+        with written_whole(write) as file:
+            file.writelines(lines)
+        print(f"{write}: {len(lines):,} of {len(asked):,} questions")
+        return
     tallies = measured(model, asked)
     print(json.dumps([asdict(tally) for tally in tallies]) if as_json else in_words(tallies))
 
@@ -99,7 +115,17 @@ def asked_of(row: dict[str, object]) -> Iterable[Asked]:
         example = question(document, str(row["question"]))
     except GareaderError:
         example = None
-    yield Asked(words[0].lower(), example, standing)
+    yield Asked(str(row.get("id", "")), words[0].lower(), example, standing)
+
+
+def with_answer(asked: Asked) -> Example | None:
+    """The example with its answer: the candidate that is equal to one, or else has its noun; None if there is none."""
+    example = asked.example
+    names = [normal(words) for words in example.candidates] if example else []
+    for is_answer in (lambda name: name in asked.answers, lambda name: same_head(name, asked.answers)):
+        if example and (numbers := [number for number, name in enumerate(names) if is_answer(name)]):
+            return replace(example, id=asked.id, answer=numbers[0])
+    return None
 
 
 def measured(model: str, asked: Sequence[Asked]) -> list[Tally]:

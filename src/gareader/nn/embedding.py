@@ -37,9 +37,13 @@ class TokenEmbedding(nn.Module):
         self.words = nn.Parameter(words, requires_grad=update_words)
         self.characters = characters
 
+    def vectors(self, types: Types) -> Tensor:
+        """L(w) of the distinct words of a batch: (types, width)."""
+        return torch.cat([functional.embedding(types.known, self.words), types.unknown])
+
     def forward(self, types: Types) -> Tensor:
         """The distinct words of a batch → (types, E)."""
-        vectors = torch.cat([functional.embedding(types.known, self.words), types.unknown])
+        vectors = self.vectors(types)
         if self.characters is None:
             return vectors
         return torch.cat([vectors, self.characters(types.characters, types.character_mask)], dim=-1)
