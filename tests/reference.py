@@ -145,7 +145,7 @@ def token_feature(name, word, document, query, candidates):
 
 
 def match(model, document, query):
-    """The match of each document word: Σ_q a_q max_{j≠i} γ^|i−j| S_jq, times β."""
+    """The match of each document word: Σ_q a_q max_{j≠i} γ^|i−j| S_jq."""
     weights, word = model["match"], model["word"]
 
     def sigmoid(z):
@@ -164,8 +164,8 @@ def match(model, document, query):
                 for j in range(len(document))
                 if j != i
             ]
-            total += sigmoid(word(q) @ weights["importance"] + weights["offset"]) * max(near)
-        scores.append(weights["weight"] * total)
+            total += np.log1p(np.exp(word(q) @ weights["importance"] + weights["offset"])) * max(near)
+        scores.append(total)
     return np.array(scores)
 
 

@@ -2,8 +2,9 @@
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
-from gareader.kernels.match import THRESHOLD
+from gareader.kernels.match import THRESHOLD, sources
 from gareader.nn.tensors import Batch
 
 COMMON = 2
@@ -11,10 +12,10 @@ COMMON = 2
 
 
 class Match(nn.Module):
-    """m_i = β Σ_q a_q max_{j≠i} γ^|i−j| S_jq, with S_jq = max(0, cos(P(x_j − c), P(x_q − c)) − θ) / (1 − θ).
+    """m_i = Σ_q a_q max_{j≠i} γ^|i−j| S_jq, with S_jq = max(0, cos(P(x_j − c), P(x_q − c)) − θ) / (1 − θ).
 
-    a_q = σ(w·x_q + b) is the weight of the query's word q, x its word vector; β, γ, w, b, P and c are learned. First P
-    and c take the mean and the two strongest directions out of the word vectors.
+    a_q = log(1 + exp(w·x_q + b)) is the weight of the query's word q, x its word vector; γ, w, b, P and c are learned.
+    First P and c take the mean and the two strongest directions out of the word vectors.
     """
 
     def __init__(self, words: Tensor) -> None:
@@ -27,35 +28,22 @@ class Match(nn.Module):
         self.center = nn.Parameter(center)
         self.projection = nn.Parameter(torch.eye(width, dtype=words.dtype) - common @ common.T)
         self.importance = nn.Parameter(torch.zeros(width, dtype=words.dtype))
-        self.offset = nn.Parameter(words.new_zeros(()))
+        self.offset = nn.Parameter(words.new_tensor(0.5))
         self.decay = nn.Parameter(words.new_tensor(3.0))  # γ = σ(3) = 0.95
-        self.weight = nn.Parameter(words.new_ones(()))
 
     def forward(self, vectors: Tensor, batch: Batch) -> Tensor:
         """(types, width) word vectors of the distinct words of a batch → m, (B, D)."""
-        units = nn.functional.normalize((vectors - self.center) @ self.projection, dim=-1)  # (types, width)
+        units = functional.normalize((vectors - self.center) @ self.projection, dim=-1)  # (types, width)
         cosine = units[batch.document] @ units[batch.query].transpose(1, 2)  # (B, D, Q)
         similarity = (cosine - THRESHOLD).clamp(min=0) / (1 - THRESHOLD)  # S
         similarity = similarity * (batch.document_mask[:, :, None] & batch.query_mask[:, None])
-        near = nearest(similarity, self.decay.sigmoid())  # (B, D, Q)
-        importance = (vectors @ self.importance + self.offset).sigmoid()[batch.query]  # (B, Q)  a
-        return self.weight * torch.einsum("bdq,bq->bd", near, importance)
+        near = nearest(similarity.transpose(0, 1), self.decay.sigmoid())  # (D, B, Q)
+        importance = functional.softplus(vectors @ self.importance + self.offset)[batch.query]  # (B, Q)  a
+        return torch.einsum("dbq,bq->bd", near, importance)
 
 
 def nearest(similarity: Tensor, decay: Tensor) -> Tensor:
-    """max_{j≠i} γ^|i−j| S_jq: (B, D, Q) → (B, D, Q)."""
-    return torch.maximum(_before(similarity, decay), _before(similarity.flip(1), decay).flip(1))
-
-
-def _before(similarity: Tensor, decay: Tensor) -> Tensor:
-    """max_{j<i} γ^(i−j) S_jq, by doubling the reach: (B, D, Q) → (B, D, Q)."""
-    reach, best = 1, decay * _later(similarity, 1)
-    while reach < similarity.shape[1]:
-        best = torch.maximum(best, decay**reach * _later(best, reach))
-        reach *= 2
-    return best
-
-
-def _later(values: Tensor, steps: int) -> Tensor:
-    """The values of each token at the token so many steps later, zero before: (B, D, Q) → (B, D, Q)."""
-    return torch.cat([torch.zeros_like(values[:, :steps]), values[:, :-steps]], dim=1)
+    """max_{j≠i} γ^|i−j| S_jq: (D, B, Q) → (D, B, Q)."""
+    best = torch.from_numpy(sources(similarity.detach().cpu().numpy(), decay.item())).to(similarity.device)
+    steps = (best - torch.arange(len(best), device=best.device)[:, None, None]).abs()
+    return decay**steps * similarity.gather(0, best)
