@@ -1,6 +1,7 @@
 """Commands that answer work in the small installation: without torch and all other packages of extras."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -55,6 +56,10 @@ def results(tmp_path_factory):
         "prepare": ["prepare", str(corpus), "--out", str(folder / "corpus.arrow")],
         "build pairs": ["build", "pairs", str(SAMPLES / "dated.jsonl"), "--out", str(folder / "pairs")],
         "serve": ["serve", "--check"],
+        "push": ["push", str(box / "one"), str(folder / "one.tar.xz")],
+        "pushed": ["evaluate", str(folder / "one.tar.xz"), str(corpus), "--json"],
+        "push elsewhere": ["push", str(box / "one"), "s3://bucket/one.tar.xz"],
+        "export": ["export", "stories", "--out", str(folder / "stories.onnx")],
         "plot": ["plot", "attention", "--document", STORY, *QUESTION, "--out", str(folder / "attention.png")],
     }
     run = subprocess.run(
@@ -63,6 +68,7 @@ def results(tmp_path_factory):
         capture_output=True,
         text=True,
         cwd=PROJECT,
+        env={**os.environ, "GAREADER_CACHE": str(folder / "cache")},
     )
     lines = [json.loads(line) for line in run.stdout.splitlines()]
     assert len(lines) == len(commands), run.stderr
@@ -71,7 +77,21 @@ def results(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "command", ["help", "demo", "answer", "ensemble", "evaluate", "analyse", "describe", "models", "readers", "serve"]
+    "command",
+    [
+        "help",
+        "demo",
+        "answer",
+        "ensemble",
+        "evaluate",
+        "analyse",
+        "describe",
+        "models",
+        "readers",
+        "serve",
+        "push",
+        "pushed",
+    ],
 )
 def test_it_works(results, command):
     code, out, err = results[command]
@@ -92,6 +112,8 @@ def test_the_answer_is_the_one_of_the_whole_installation(results):
         ("prepare", "pyarrow", "train"),
         ("build pairs", "scipy", "pairs"),
         ("plot", "matplotlib", "plot"),
+        ("push elsewhere", "fsspec", "share"),
+        ("export", "onnx", "export"),
     ],
 )
 def test_what_is_missing_is_told_with_the_line_to_type(results, command, package, extra):

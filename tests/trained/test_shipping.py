@@ -17,10 +17,10 @@ from gareader.readers.gated_attention_reader import GatedAttentionReader
 from gareader.readers.reader import Basis
 from gareader.readers.registry import READERS
 from gareader.readers.settings import GatedAttentionConfig
-from gareader.trained.folder import VOCABULARY, WEIGHTS, Temperatures
+from gareader.trained.folder import VOCABULARY, WEIGHTS, Temperatures, without_folders
 from gareader.trained.model import Model, OnTorch, load, save
 from gareader.trained.predictor import Predictor
-from gareader.trained.shipping import slim, without_folders
+from gareader.trained.shipping import slim
 
 pytestmark = pytest.mark.slow
 
@@ -139,6 +139,9 @@ def test_the_notes_do_not_say_where_files_lay(vectors):
     assert without_folders({"accuracy": 1}) == {"accuracy": 1}
     assert without_folders({"settings": {"data": {"vector_width": 100}, "reader": {}}}) == {
         "settings": {"data": {"vector_width": 100}, "reader": {}}
+    }
+    assert without_folders({"settings": {"train": {"start": "/home/me/runs/one"}}}) == {
+        "settings": {"train": {"start": "one"}}
     }
 
 

@@ -40,6 +40,8 @@ for command in (
     "plot:plot",
     "readers:readers",
     "serve:serve",
+    "share:export",
+    "share:push",
     "study:study",
     "train:train",
     "tune:tune",
@@ -53,7 +55,8 @@ Json = Annotated[bool, Parameter(name="--json", help="Print JSON, one object a l
 ModelName = Annotated[
     str,
     Parameter(
-        name=("--model", "--reader"), help="A model in the box (see `gareader models`), or the folder of a trained one."
+        name=("--model", "--reader"),
+        help="A model in the box (see `gareader models`), the folder of a trained one, or an address: https://….",
     ),
 ]
 Modules = Annotated[

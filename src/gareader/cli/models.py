@@ -18,6 +18,7 @@ from gareader.data.text import propose_candidates
 from gareader.measuring.analysis import fitted_confidence, fitted_temperature
 from gareader.measuring.evaluation import evaluate
 from gareader.trained import models as box
+from gareader.trained.card import without_header
 from gareader.trained.ensembles import check_members, files
 from gareader.trained.ensembles import save as save_ensemble
 from gareader.trained.folder import Temperatures, check_replaceable, check_words, read_settings
@@ -70,16 +71,23 @@ def overview(records: list[dict[str, Any]]) -> Table:
 
 def show_card(folder: Path, about: dict[str, Any]) -> None:
     """Print the model card: as Markdown, which is rendered on a terminal."""
-    card = folder.with_name(f"{folder.name}.md")
-    if not card.exists():
+    if (card := card_text(folder)) is None:
         print(shown(json.dumps(about, indent=2, ensure_ascii=False)))
         return
-    text = shown(read_small(card).decode(errors="replace"))
+    text = shown(card)
     console = Console()
     if console.is_terminal:
         console.print(Markdown(text))
     else:
         print(text, end="")
+
+
+def card_text(folder: Path) -> str | None:
+    """The card of a model, without the header for hubs: in its folder, or in the box beside it."""
+    for card in (folder / "README.md", folder.with_name(f"{folder.name}.md")):
+        if card.exists():
+            return without_header(read_small(card).decode(errors="replace"))
+    return None
 
 
 def pack(

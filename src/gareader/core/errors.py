@@ -84,13 +84,15 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 EXTRAS = {
     "torch": "train",
     "pyarrow": "train",
-    "fsspec": "train",
+    "fsspec": "share",
     "filelock": "train",
     "matplotlib": "plot",
     "scipy": "pairs",
     "optuna": "tune",
     "sqlalchemy": "tune",
     "gensim": "vectors",
+    "onnx": "export",
+    "onnxruntime": "export",
     "tensorboard": "tensorboard",
 }
 """The extra that installs a package which gareader needs for some of its commands only."""

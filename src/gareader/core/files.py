@@ -67,7 +67,7 @@ def opened(path: Path, error: type[CorpusError] = CorpusError) -> Iterator[Conte
     except OSError as problem:
         way_out = "" if problem.errno == errno.EINVAL else "; check who may read it"
         raise error(f"cannot be opened ({problem.strerror}){way_out}", path) from None
-    with raw, _uncompressed(raw) as content:
+    with raw, uncompressed(raw) as content:
         try:
             head = content.peek(512)
         except DAMAGE as problem:
@@ -82,7 +82,8 @@ def opened(path: Path, error: type[CorpusError] = CorpusError) -> Iterator[Conte
         yield content
 
 
-def _uncompressed(raw: BufferedReader) -> Content:
+def uncompressed(raw: BufferedReader) -> Content:
+    """The content of a gzip or xz file, or of any other as it is."""
     magic = raw.peek(6)
     if magic.startswith(b"\x1f\x8b"):
         return GzipFile(fileobj=raw)

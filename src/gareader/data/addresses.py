@@ -1,6 +1,7 @@
 """The location of a prepared corpus: one file, a folder of shards, or either at an address such as s3://…."""
 
 import os
+import sys
 from pathlib import Path
 
 from gareader.core.errors import StoreError
@@ -45,8 +46,10 @@ def files(path: Path | str) -> list[Path]:
 
 def cache() -> Path:
     """The cache folder for copies: $GAREADER_CACHE, or gareader in the user's cache folder."""
-    user = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(os.environ.get("GAREADER_CACHE") or Path(user, "gareader"))
+    if chosen := os.environ.get("GAREADER_CACHE"):
+        return Path(chosen)
+    own = {"darwin": "Library/Caches", "win32": "AppData/Local"}.get(sys.platform, ".cache")
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / own, "gareader")
 
 
 def _fetched(address: str) -> list[Path]:

@@ -69,6 +69,9 @@ class Alphabet:
     def __len__(self) -> int:
         return len(self._codes) + 1
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._codes)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Alphabet) and self._codes == other._codes
 
@@ -76,7 +79,7 @@ class Alphabet:
 
     def write(self, path: Path) -> None:
         """Write one character per line, in order."""
-        write_lines(self._codes, path)
+        write_lines(self, path)
 
     @classmethod
     def read(cls, path: Path) -> "Alphabet":

@@ -21,6 +21,7 @@ from gareader.trained.folder import (
     files_of,
     named,
     read_settings,
+    verified_files,
     write_settings,
 )
 
@@ -57,6 +58,17 @@ def files(folder: Path) -> set[Path]:
     if "ensemble" in settings:
         return own.union(*map(files, members(folder, settings)))
     return own | {path.resolve() for path in files_of(folder, settings).values()}
+
+
+def verify(folder: Path) -> None:
+    """Raise ModelError unless all files of a model or an ensemble are there with the right checksums."""
+    settings = read_settings(folder)
+    if "ensemble" in settings:
+        for member in members(folder, settings):
+            verify(member)
+        return
+    with as_model_errors(folder):
+        verified_files(folder, settings)
 
 
 def check_members(members: Sequence[Path], folder: Path) -> None:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import file_digest, sha256
 from math import inf
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from safetensors import SafetensorError
@@ -31,6 +31,8 @@ SUMMED = (VOCABULARY, ALPHABET, WORDS, WEIGHTS)
 DIGEST = "digest"
 """The key of the checksum of `reader.json` itself: the SHA-256 of its other keys; earlier versions wrote none."""
 _OBJECTS = ("settings", "words", "sha256", "notes")
+ARCHIVES = ".tar.xz", ".tar.gz"
+"""How the name of a model in one file ends."""
 NAME = re.compile(r"\w[\w .-]*")
 """The names of folders that `reader.json` may hold: no path leads out of such a name."""
 
@@ -117,6 +119,28 @@ def files_of(folder: Path, settings: Mapping[str, Any]) -> dict[str, Path]:
     shared = named(folder, settings["words_of"])
     own = {name for name in SUMMED if name == WEIGHTS or (folder / name).exists()}
     return {name: (folder if name in own else shared) / name for name in SUMMED}
+
+
+def verified_files(folder: Path, settings: Mapping[str, Any]) -> dict[str, Path]:
+    """The path of each file of a model; raise ModelError for one whose checksum is not that of `reader.json`."""
+    files = files_of(folder, settings)
+    for name, path in files.items():
+        if digest(path) != settings["sha256"][name]:
+            raise ModelError(f"{path}: damaged: its checksum does not match; copy the model again")
+    return files
+
+
+def without_folders(notes: Mapping[str, Any]) -> dict[str, Any]:
+    """The notes with the names of the files of the training, but not their folders on somebody's disk."""
+    settings = notes.get("settings")
+    if not isinstance(settings, dict):
+        return dict(notes)
+    tables = {
+        table: {key: PurePath(value).name if isinstance(value, str) else value for key, value in rows.items()}
+        for table, rows in settings.items()
+        if table in ("data", "train") and isinstance(rows, dict)
+    }
+    return {**notes, "settings": {**settings, **tables}}
 
 
 @dataclass(frozen=True)

@@ -147,7 +147,10 @@ class Ensemble(Answering):
 
 
 def load(model: Path | str = DEFAULT) -> Answering:
-    """Load a model or ensemble, by its name in the box or from its folder; each is read once and kept."""
+    """Load a model or ensemble, by its name in the box, from its folder or an address; each is read once and kept.
+
+    An address such as https://host/model.tar.xz, or any of fsspec's, is downloaded once and kept on disk.
+    """
     path = folder(model).resolve()
     try:
         changed = (path / SETTINGS).stat().st_mtime_ns

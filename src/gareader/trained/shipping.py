@@ -1,8 +1,7 @@
 """Make the model of a training run small, to ship it."""
 
-from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from gareader.data.batching import Collator
 from gareader.data.vectors import WordTable, word_table
 from gareader.data.vocabulary import Vocabulary
 from gareader.readers.registry import kind_of, new_reader
+from gareader.trained.folder import without_folders
 from gareader.trained.lexicon import Lexicon
 from gareader.trained.model import Model, arrays
 from gareader.trained.packing import pack, unpack
@@ -93,13 +93,3 @@ def write_words(packed: Model, folder: Path) -> None:
     """Write the words of a packed model to a folder, for others to share."""
     table = arrays(packed.reader)[TABLE]
     Lexicon(packed.collator.vocabulary, packed.collator.alphabet, table).write(folder)
-
-
-def without_folders(notes: Mapping[str, Any]) -> dict[str, Any]:
-    """The notes with the names of the files of the training, but not their folders on somebody's disk."""
-    settings = notes.get("settings", {})
-    data = {
-        key: PurePath(value).name if isinstance(value, str) else value
-        for key, value in settings.get("data", {}).items()
-    }
-    return {**notes, "settings": {**settings, "data": data}} if settings else dict(notes)

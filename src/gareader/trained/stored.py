@@ -20,9 +20,8 @@ from gareader.trained.folder import (
     WORDS,
     Temperatures,
     as_model_errors,
-    digest,
-    files_of,
     read_settings,
+    verified_files,
 )
 from gareader.trained.lexicon import Table, shared_words, words
 from gareader.trained.packing import check_finite, unpack
@@ -68,10 +67,7 @@ def read(folder: Path) -> Stored:
         members = "use it with gareader.load, or take one of its members"
         raise ModelError(f"{folder}: this is an ensemble, and a single model is needed; {members}")
     with as_model_errors(folder):
-        files = files_of(folder, settings)
-        for name, path in files.items():
-            if digest(path) != settings["sha256"][name]:
-                raise ModelError(f"{path}: damaged: its checksum does not match; copy the model again")
+        files = verified_files(folder, settings)
         word_settings = from_table(WordSettings, settings["words"], "words")
         shared = files[WORDS].parent != folder
         if shared and settings["settings"].get("update_words", True):

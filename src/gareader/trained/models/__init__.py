@@ -4,6 +4,8 @@ import warnings
 from pathlib import Path
 
 from gareader.core.errors import ModelError, did_you_mean
+from gareader.data.addresses import is_address
+from gareader.trained.folder import ARCHIVES
 
 DEFAULT = "general"
 """The model that answers when none is named."""
@@ -17,8 +19,15 @@ def names() -> list[str]:
 
 
 def folder(model: Path | str) -> Path:
-    """The folder of a model, which is given by its name in the box, or by a Path or text with a slash."""
+    """The folder of a model, which is given by its name in the box, by a Path or text with a slash, or by an address.
+
+    A model at an address, and one in an archive, is downloaded to the cache.
+    """
     path = Path(model)
+    if is_address(model) or (path.name.endswith(ARCHIVES) and path.is_file()):
+        from gareader.trained.fetching import fetched  # it imports the network
+
+        return fetched(str(model))
     if isinstance(model, Path) or "/" in model:
         return path
     if model in names():
