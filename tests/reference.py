@@ -144,31 +144,6 @@ def token_feature(name, word, document, query, candidates):
     return int(np.log2(1 + max((sum(w in owner for w in document) for owner in owners), default=0)))
 
 
-def match(model, document, query):
-    """The match of each document word: Σ_q a_q max_{j≠i} γ^|i−j| S_jq."""
-    weights, word = model["match"], model["word"]
-
-    def sigmoid(z):
-        return 1 / (1 + np.exp(-z))
-
-    def unit(w):
-        v = (word(w) - weights["center"]) @ weights["projection"]
-        return v / np.sqrt(v @ v)
-
-    gamma, scores = sigmoid(weights["decay"]), []
-    for i in range(len(document)):
-        total = 0.0
-        for q in ["@begin", *query, "@end"]:
-            near = [
-                gamma ** abs(i - j) * max(0.0, unit(document[j]) @ unit(q) - 0.4) / 0.6
-                for j in range(len(document))
-                if j != i
-            ]
-            total += np.log1p(np.exp(word(q) @ weights["importance"] + weights["offset"])) * max(near)
-        scores.append(total)
-    return np.array(scores)
-
-
 def read(model, document, query, candidates):
     """The whole reader for one example; `model` says how (see test_gated_attention_reader.transcribed)."""
     Y = [model["embed"](word) for word in ["@begin", *query, "@end"]]
@@ -199,8 +174,5 @@ def read(model, document, query, candidates):
     D = bigru(X, *model["document"][-1], cell=model["cell"])
     Q = bigru(Y, *model["query"][-1], cell=model["cell"])
     q_l = Q[1 + query.index("@placeholder")]
-    scores = np.array([q_l @ d for d in D])
-    if model["match"] is not None:
-        scores += match(model, document, query)
-    s = softmax(scores)
+    s = softmax(np.array([q_l @ d for d in D]))
     return candidate_probabilities(s, document, candidates), alphas, s

@@ -45,10 +45,6 @@ def transcribed(reader, collator):
         "document": [reference.gru_parameters(gru) for gru in reader.document_grus],
         "query": [reference.gru_parameters(gru) for gru in reader.query_grus],
         "feature": None if reader.feature is None else reader.feature.detach().numpy(),
-        "match": None
-        if reader.match is None
-        else {name: value.detach().numpy() for name, value in reader.match.named_parameters()},
-        "word": lambda word: vector(reader, word),
         "more_features": {name: table.detach().numpy() for name, table in reader.more_features.items()},
     }
 

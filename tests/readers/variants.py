@@ -32,8 +32,6 @@ CHANGES: dict[str, dict[str, Any]] = {
             "candidate_feature": True,
             "mentions_feature": True,
         },
-        "match": {"match": True, "hops": 2},
-        "match, one hop, updated words": {"match": True, "hops": 1, "update_words": True},
         "one hop, candidate feature alone": {"hops": 1, "feature": False, "candidate_feature": True},
         "GA--": {"query_attention": "whole", "cloze": "ends", "characters": False, "feature": False},
         "updated words": {"update_words": True},

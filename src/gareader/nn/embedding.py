@@ -37,13 +37,9 @@ class TokenEmbedding(nn.Module):
         self.words = nn.Parameter(words, requires_grad=update_words)
         self.characters = characters
 
-    def vectors(self, types: Types) -> Tensor:
-        """L(w) of the distinct words of a batch: (types, width)."""
-        return torch.cat([functional.embedding(types.known, self.words), types.unknown])
-
     def forward(self, types: Types) -> Tensor:
         """The distinct words of a batch → (types, E)."""
-        vectors = self.vectors(types)
+        vectors = torch.cat([functional.embedding(types.known, self.words), types.unknown])
         if self.characters is None:
             return vectors
         return torch.cat([vectors, self.characters(types.characters, types.character_mask)], dim=-1)

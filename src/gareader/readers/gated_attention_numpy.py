@@ -13,7 +13,6 @@ from gareader.core.errors import ConfigError
 from gareader.data.arrays import Batch, ReaderOutput, Types
 from gareader.data.batching import Arrays
 from gareader.kernels.layers import Floats, Indices, Masks, Weights, bigru, gated_attention, token_attention
-from gareader.kernels.match import match, match_shapes
 from gareader.readers.features import FEATURES, ROWS, in_query
 from gareader.readers.settings import GatedAttentionConfig
 
@@ -72,9 +71,6 @@ class GatedAttentionInNumpy:
         else:
             cloze = final_states(query_states, batch.query_mask)
         scores = np.einsum("bdh,bh->bd", states, cloze)  # (B, D)  eq. 7, before the softmax
-        if config.match:
-            document, question = (batch.document, batch.document_mask), (batch.query, batch.query_mask)
-            scores = scores + match(self.vectors(batch.types), self.weights, document, question)
         log_probabilities = pointer_sum(scores, batch.occurrence)  # (B, C)  log Pr(c|d,q), eq. 8
         if not attention:
             return ReaderOutput(log_probabilities)
@@ -83,13 +79,9 @@ class GatedAttentionInNumpy:
         pointer = powers / powers.sum(axis=1, keepdims=True)  # (B, D)  s, eq. 7
         return ReaderOutput(log_probabilities, tuple(hop_attention), pointer)
 
-    def vectors(self, types: Types[Arrays]) -> Floats:
-        """L(w) of the distinct words of a batch: (types, width)."""
-        return np.concatenate([self.words[types.known], types.unknown])
-
     def embed(self, types: Types[Arrays]) -> Floats:
         """L(w), or L(w) ‖ C(w), of the distinct words of a batch: (types, E)."""
-        vectors = self.vectors(types)
+        vectors = np.concatenate([self.words[types.known], types.unknown])
         if not self.config.characters:
             return vectors
         letters = self.weights["embed.characters.table"]
@@ -155,8 +147,6 @@ def shapes(config: GatedAttentionConfig, width: int, letters: int) -> dict[str, 
         sizes["embed.characters.weight"], sizes["embed.characters.bias"] = (50, 50), (50,)
     if config.feature:
         sizes["feature"] = (2, 2)
-    if config.match:
-        sizes |= match_shapes(width)
     return sizes | {f"more_features.{name}": (ROWS, 2) for name in chosen}
 
 

@@ -15,7 +15,6 @@ from torch.nn import functional
 from gareader.nn.embedding import CharacterEmbedding, TokenEmbedding
 from gareader.nn.gated_attention import GatedAttention
 from gareader.nn.gru import BiGRU
-from gareader.nn.match import Match
 from gareader.nn.pointer_sum import pointer_sum
 from gareader.nn.sequences import at_position, final_states
 from gareader.nn.tensors import Batch
@@ -58,7 +57,6 @@ class GatedAttentionReader(nn.Module):
             {name: torch.empty(ROWS, 2).normal_(0, 0.01, generator=generator) for name in features}
         )
         self.gated_attention = GatedAttention(config.query_attention, config.gate, config.dropout)
-        self.match = Match(words) if config.match else None
 
     def forward(self, batch: Batch, *, attention: bool = False) -> ReaderOutput:
         """Log-probabilities of the candidates; with `attention`, also α of each hop and s."""
@@ -91,8 +89,6 @@ class GatedAttentionReader(nn.Module):
         query_states = self.query_grus[-1](query, batch.query_mask)  # (B, Q, 2H)  Q^(K)
         cloze = CLOZES[self.config.cloze](query_states, batch)  # (B, 2H)  q_ℓ
         scores = torch.einsum("bdh,bh->bd", states, cloze)  # (B, D)  eq. 7, before the softmax
-        if self.match is not None:
-            scores = scores + self.match(self.embed.vectors(batch.types), batch)
         log_probabilities = pointer_sum(scores, batch.occurrence)  # (B, C)  log Pr(c|d,q), eq. 8
         if not attention:
             return ReaderOutput(log_probabilities)

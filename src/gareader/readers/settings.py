@@ -38,8 +38,6 @@ class GatedAttentionConfig(Settings):
     """Whether the last layer has a feature for document words that belong to a candidate."""
     mentions_feature: bool = False
     """Whether the last layer has a feature for the number of mentions of the word's candidate, as a logarithm."""
-    match: bool = False
-    """Whether the score of a document token counts how similar the words around it are to the query's words."""
     update_words: bool = False
     """Whether training changes the word vectors L(w)."""
 

@@ -219,18 +219,16 @@ def former_fingerprint(training: PreparedCorpus, validation: PreparedCorpus) -> 
 
 
 def copy_weights(reader: nn.Module, start: Model, name: str) -> None:
-    """Copy all weights but the word table from a trained model; a part that it has not keeps its first weights."""
+    """Copy all weights but the word table from a trained model."""
     weights, trained = reader.state_dict(), start.reader.state_dict()
-    parts = {key.partition(".")[0] for key in trained}
-    own = {key: weight for key, weight in weights.items() if key == TABLE or key.partition(".")[0] not in parts}
     for key in sorted(weights.keys() | trained.keys()):
         shapes = [tuple(each[key].shape) if key in each else None for each in (weights, trained)]
-        if key not in own and shapes[0] != shapes[1]:
+        if key != TABLE and shapes[0] != shapes[1]:
             raise TrainingError(
                 f"train.start = {name!r}: its {key} has the shape {shapes[1]}, this reader's {shapes[0]}; "
                 "take the settings of [reader] and data.vector_width from its reader.json"
             )
-    reader.load_state_dict(trained | own)
+    reader.load_state_dict(trained | {TABLE: weights[TABLE]})
 
 
 def is_begun(folder: Path) -> bool:
