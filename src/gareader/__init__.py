@@ -1,12 +1,14 @@
 """The Gated-Attention Reader for cloze questions: the public names, each imported when it is first used."""
 
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gareader.data.examples import Prediction as _Prediction
+from gareader.data.examples import Target as _Target
 
 if TYPE_CHECKING:  # for type checkers and editors; at run time __getattr__ below finds the same names
+    from matplotlib.figure import Figure
+
     from gareader.core.errors import GareaderError as GareaderError
     from gareader.data.arrays import Batch as Batch
     from gareader.data.arrays import ReaderOutput as ReaderOutput
@@ -53,14 +55,21 @@ HOMES = {
 __all__ = list(HOMES)
 
 
-def _draw(prediction: _Prediction, path: Path) -> None:
+def _draw(prediction: _Prediction, target: _Target, format: str | None) -> "Figure":
     from gareader.plots.attention import attention_figure
-    from gareader.plots.figures import save
+    from gareader.plots.figures import save_to
 
-    save(attention_figure(prediction), path)
+    return save_to(attention_figure(prediction), target, format)
+
+
+def _html(prediction: _Prediction) -> str:
+    from gareader.plots.notebook import prediction_html
+
+    return prediction_html(prediction)
 
 
 _Prediction.draw = staticmethod(_draw)
+_Prediction.html = staticmethod(_html)
 
 
 def __getattr__(name: str) -> object:
