@@ -28,14 +28,21 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time __getattr__ belo
     from gareader.trained.predictor import Predictor as Predictor
     from gareader.trained.predictor import load as load
     from gareader.trained.predictor import untrained as untrained
+    from gareader.training.experiment import Experiment as Experiment
+    from gareader.training.experiment import train as train
+    from gareader.training.run import Run as Run
+    from gareader.training.settings import DataConfig as DataConfig
+    from gareader.training.settings import TrainConfig as TrainConfig
 
 HOMES = {
     "Alphabet": "data.vocabulary",
     "Answering": "trained.predictor",
     "Batch": "data.arrays",
     "Collator": "data.batching",
+    "DataConfig": "training.settings",
     "Ensemble": "trained.predictor",
     "Example": "data.examples",
+    "Experiment": "training.experiment",
     "GareaderError": "core.errors",
     "GatedAttentionConfig": "readers.settings",
     "GatedAttentionReader": "readers.gated_attention_reader",
@@ -43,10 +50,13 @@ HOMES = {
     "Predictor": "trained.predictor",
     "PreparedCorpus": "data.store",
     "ReaderOutput": "data.arrays",
+    "Run": "training.run",
+    "TrainConfig": "training.settings",
     "Vocabulary": "data.vocabulary",
     "load": "trained.predictor",
     "prepare": "data.store",
     "read": "data.corpora",
+    "train": "training.experiment",
     "untrained": "trained.predictor",
     "word_table": "data.vectors",
 }
@@ -75,7 +85,10 @@ _Prediction.html = staticmethod(_html)
 def __getattr__(name: str) -> object:
     if name not in HOMES:
         raise AttributeError(f"module 'gareader' has no attribute {name!r}")
-    return getattr(import_module(f"gareader.{HOMES[name]}"), name)
+    from gareader.core.errors import extras_told
+
+    with extras_told():
+        return getattr(import_module(f"gareader.{HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:

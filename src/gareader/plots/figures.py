@@ -32,7 +32,7 @@ def empty_figure(width: float, height: float) -> "Figure":
 def _shown(figure: "type[Figure]") -> "type[Figure]":
     """The class of figures that notebooks show whether or not they have imported pyplot."""
 
-    class Picture(figure):  # type: ignore[misc, unused-ignore]  # matplotlib has no types where it is not installed
+    class Picture(figure):  # type: ignore[misc, valid-type]
         """A figure, and its PNG for notebooks."""
 
         def _repr_png_(self) -> bytes:

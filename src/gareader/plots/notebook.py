@@ -11,7 +11,7 @@ from gareader.data.examples import PLACEHOLDER, SURE, Prediction, counted_words
 from gareader.data.prose import detokenise, pieces
 
 WHOLE, CONTEXT, AROUND_BLANK = 600, 25, 60
-"""The most words of a text that is shown whole; those on each side of a word in a longer one, and of a query's blank."""
+"""Words of a text that is shown whole at most; those beside a word of a longer one, and beside a query's blank."""
 
 BARS, LONGEST = 10, 60
 """The most candidates, and the most characters of a name or word."""
