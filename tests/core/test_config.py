@@ -165,3 +165,17 @@ def test_files(tmp_path):
         load_table(file)
     with pytest.raises(ConfigError, match=r"none\.toml: there is no such file"):
         load_table(tmp_path / "none.toml")
+
+
+@dataclass(frozen=True)
+class Recipe(Settings):
+    name: str
+    pans: Count = 2
+    oven: bool = False
+
+
+def test_the_repr_of_settings_has_what_is_not_the_default():
+    assert repr(Recipe("soup")) == "Recipe(name='soup')"
+    changed = Recipe("bread", oven=True)
+    assert repr(changed) == "Recipe(name='bread', oven=True)"
+    assert eval(repr(changed)) == changed  # noqa: S307

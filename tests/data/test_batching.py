@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gareader.data.arrays import ReaderOutput
 from gareader.data.batching import BEGIN, END, Collator, length_batches, pad, padding_share
 from gareader.data.corpora import read
 from gareader.data.examples import PLACEHOLDER, Example
@@ -150,3 +151,10 @@ def test_the_vectors_of_unknown_words_have_a_scale():
         for scale in (1.0, 0.5)
     )
     assert np.array_equal(one.types.unknown * 0.5, half.types.unknown)
+
+
+def test_reprs_of_arrays_are_short():
+    assert repr(COLLATE([FIRST, SECOND])) == "<Batch document (2, 4), query (2, 5), candidates (2, 3, 2)>"
+    scores = np.zeros((2, 3))
+    assert repr(ReaderOutput(scores)) == "<ReaderOutput log_probabilities (2, 3), without attention>"
+    assert repr(ReaderOutput(scores, (scores,), scores)).endswith("(2, 3), attention of 1 hops>")

@@ -1,12 +1,14 @@
 """What makes a cloze question, and how an answer to it looks."""
 
+from dataclasses import replace
 from math import inf, log
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gareader.core.errors import ExampleError, did_you_mean
-from gareader.data.examples import PLACEHOLDER, Example, Prediction
+from gareader.data.examples import PLACEHOLDER, Attention, Example, Prediction
 
 GOOD: dict[str, Any] = {
     "id": "1",
@@ -79,3 +81,18 @@ def test_when_a_prediction_is_correct(probabilities, answer, correct, answerable
 def test_did_you_mean():
     assert did_you_mean("multipy", ["multiply", "add"]) == "did you mean 'multiply'? known: add, multiply"
     assert did_you_mean("zzz", ["add"]) == "known: add"
+
+
+def test_reprs_are_short():
+    example = Example("a" * 500, ("b",) * 5000, (PLACEHOLDER, *["b"] * 500), (("b",), ("c",) * 500, *[("d",)] * 90), 1)
+    attention = Attention(example.query, (np.zeros((5000, 501), np.float32),), np.zeros(5000, np.float32))
+    prediction = Prediction(example, (0.0, *[-inf] * 91), attention)
+    assert all(len(repr(each)) < 250 for each in (example, attention, prediction))
+    assert repr(replace(example, id="q1", query=("`` Who", PLACEHOLDER, "n't", "?"), answer=0)) == (
+        "<Example 'q1': '`` Who ___n’t?', 5,000 words, 92 candidates, answer 'b'>"
+    )
+    assert repr(Example(**GOOD)) == "<Example '1': '___', 2 words, 2 candidates, answer 'a'>"
+    assert repr(attention) == "<Attention over 5,000 words, 1 hop with 501 words of the query>"
+    assert repr(Prediction(Example(**GOOD), (log(0.25), log(0.75)))) == "<Prediction 'b' 75.0%, 'a' 25.0% for '___'>"
+    assert repr(prediction).startswith("<Prediction 'b' 100.0%, 'c c c")
+    assert "89 more for '___ b b b" in repr(prediction)

@@ -1,5 +1,6 @@
 """The figure of the attention: which mentions are drawn, what their numbers are, and what stands underneath."""
 
+from io import BytesIO, StringIO
 from math import inf, log
 
 import numpy as np
@@ -137,3 +138,32 @@ def test_what_cannot_be_drawn(tmp_path):
         Prediction(prediction.example, prediction.log_probabilities).plot(tmp_path / "figure.png")
     with pytest.raises(GareaderError, match="no candidate occurs in the document"):
         attention_figure(predicted(candidates=("nobody", "noone"), answer=0, probabilities=(0.5, 0.5)))
+
+
+def test_plot_takes_a_path_a_buffer_or_nothing(tmp_path):
+    prediction = predicted()
+    assert prediction.plot().axes[0].get_title() == "hop 1, over the query"
+    prediction.plot(tmp_path / "one.svg")
+    assert "<svg" in (tmp_path / "one.svg").read_text()
+    prediction.plot(str(tmp_path / "two.png"))
+    buffers = {kind: BytesIO() for kind in (None, "svg", "pdf")}
+    for kind, buffer in buffers.items():
+        prediction.plot(buffer, format=kind)
+    starts = [buffer.getvalue()[:5] for buffer in buffers.values()]
+    assert starts == [b"\x89PNG\r", b"<?xml", b"%PDF-"]
+    assert prediction.plot()._repr_png_().startswith(b"\x89PNG")  # notebooks show it
+
+
+@pytest.mark.parametrize(
+    ("target", "kind", "message"),
+    [
+        (StringIO(), None, "a picture cannot be written to StringIO; give a path, or a buffer of bytes"),
+        (5, None, "a picture cannot be written to int; give a path, or a buffer of bytes"),
+        (BytesIO(), "gif", "format = 'gif' is not known; a picture is png, svg, pdf"),
+        ("a.svg", "png", "a.svg: format = 'png' is for buffers; the ending of a name says its format"),
+        ("a.gif", None, "a.gif: a picture is PNG, SVG or PDF"),
+    ],
+)
+def test_where_no_picture_can_go(target, kind, message):
+    with pytest.raises(GareaderError, match=f"^{message}"):
+        predicted().plot(target, format=kind)

@@ -1,13 +1,19 @@
 """A training run from its settings: what cannot be is told, and leaves nothing behind."""
 
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
 import pytest
 import torch
 
+import gareader
 import synthetic
-from gareader.core.errors import ConfigError, TrainingError
+from gareader.core.errors import ConfigError, GareaderError, TrainingError
 from gareader.data.store import prepare
 from gareader.trained.model import load
-from gareader.training.experiment import Experiment
+from gareader.training.experiment import Experiment, train
 
 
 def settings(folder, **data):
@@ -61,3 +67,66 @@ def test_a_reader_of_another_shape_is_no_start(tmp_path):
     table["train"]["start"] = str(tmp_path / "first" / "best")
     with pytest.raises(TrainingError, match=r"its document_grus\.0\.bias has the shape .*, this reader's .*; take the"):
         Experiment.from_table(table).run(tmp_path / "second")
+
+
+@pytest.mark.parametrize("form", ["dict", "file", "experiment"])
+def test_training_from_python(tmp_path, monkeypatch, form):
+    monkeypatch.chdir(tmp_path)
+    prepare(synthetic.corpus(40, seed=1), tmp_path / "corpus.arrow")
+    table = settings(tmp_path)
+    (tmp_path / "small.toml").write_text(
+        "\n".join(
+            f"[{section}]\n" + "\n".join(f"{key} = {json.dumps(value)}" for key, value in keys.items())
+            for section, keys in table.items()
+        )
+    )
+    paths = {**table, "data": {**table["data"], "train": tmp_path / "corpus.arrow"}}
+    given: Any = {"dict": paths, "file": "small.toml", "experiment": Experiment.from_table(table)}[form]
+    seen: list[tuple[dict[str, Any], float]] = []
+    run = train(given, progress=lambda *news: seen.append(news))
+    assert run.folder == Path("runs/small" if form == "file" else "runs/gated-attention")
+    assert run.position.finished
+    assert run.metrics == json.loads(json.dumps([metrics for metrics, _ in seen]))
+    assert seen[-1][1] == 1
+    assert [row["step"] for row in run.metrics if "validation_accuracy" in row] == [2]
+    assert repr(run.best).startswith(f"<Predictor '{tmp_path / run.folder / 'best'}', ")
+    assert repr(run).startswith(f"<Run '{run.folder}': 2 updates, best validation accuracy ")
+    (answer,) = run.best.answer_many(synthetic.corpus(1, seed=2))
+    assert answer.answerable
+    with pytest.raises(TrainingError, match="there is a run already"):
+        train(given)
+    assert train(given, resume=True).position == run.position
+
+
+def test_an_interrupted_run_goes_on_from_python(tmp_path):
+    prepare(synthetic.corpus(100, seed=1), tmp_path / "corpus.arrow")
+    table = settings(tmp_path)
+    table["train"] |= {"log_every": 1}
+
+    def interrupt(line, share):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(table, out=tmp_path / "run", progress=interrupt)
+    run = train(table, out=str(tmp_path / "run"), resume=True)
+    whole = train(table, out=tmp_path / "whole")
+    without = [{key: value for key, value in row.items() if key != "examples_per_second"} for row in run.metrics]
+    assert without == [
+        {key: value for key, value in row.items() if key != "examples_per_second"} for row in whole.metrics
+    ]
+
+
+def test_a_folder_takes_one_run_at_a_time(tmp_path):
+    prepare(synthetic.corpus(20, seed=1), tmp_path / "corpus.arrow")
+    with (
+        Experiment.from_table(settings(tmp_path)).opened(tmp_path / "run"),
+        pytest.raises(GareaderError, match="a run is going on here already"),
+    ):
+        train(settings(tmp_path), out=tmp_path / "run", resume=True)
+
+
+def test_training_from_python_without_torch(monkeypatch):
+    monkeypatch.delitem(sys.modules, "gareader.training.experiment")
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(GareaderError, match=r"this needs torch, .* pip install 'gareader\[train\]'"):
+        gareader.train  # noqa: B018

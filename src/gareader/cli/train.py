@@ -5,7 +5,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,9 +17,8 @@ from rich.table import Column
 
 from gareader.cli.app import Json, Modules, check_corpus, complain, import_modules, percent, watch
 from gareader.core.config import Table, from_table, load_table, override
-from gareader.core.distributed import Group, joined, restarted
+from gareader.core.distributed import Group, joined
 from gareader.core.errors import GareaderError
-from gareader.core.locks import locked
 from gareader.readers.settings import GATED_ATTENTION, SETTINGS
 from gareader.training.settings import DataConfig, TrainConfig, check_sections
 
@@ -95,17 +94,13 @@ def train_together(
     as_json: bool,
 ) -> None:
     """Train with the other processes of the group; rank 0 prints."""
-    from gareader.training.experiment import Experiment, is_begun  # it imports torch
+    from gareader.training.experiment import Experiment  # it imports torch
     from gareader.training.run import BEST, LAST, METRICS
 
     if tensorboard:
         import torch.utils.tensorboard  # noqa: F401  raises an error if a package is missing
-    again = any(group.all_gather(restarted()))
-    resume = group.broadcast(resume or (again and is_begun(folder)))
-    experiment = Experiment.from_table(table)
-    busy = "a run is going on here already; wait for it, or choose another --out"
-    with locked(folder / "lock", busy) if group.first else nullcontext():
-        run = experiment.run(folder, resume=resume, group=group, **({"watch": watch} if group.first else {}))
+    watched = {"watch": watch} if group.first else {}
+    with Experiment.from_table(table).opened(folder, resume=resume, group=group, **watched) as run:
         position, signalled = trained(run, group, tensorboard)
     if not group.first:
         end_as_signalled(0 if position.finished else signalled)

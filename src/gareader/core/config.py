@@ -56,9 +56,19 @@ Share = Annotated[float, Bounds(least=0, below=1)]
 class Settings:
     """Base of all settings: a value outside the type of its field raises ConfigError."""
 
+    def __init_subclass__(cls) -> None:
+        if "__repr__" not in cls.__dict__:
+            cls.__repr__ = Settings.__repr__  # type: ignore[method-assign]  # `dataclass` then adds none
+
     def __post_init__(self) -> None:
         for name, expected in declared(type(self)).items():
             checked(getattr(self, name), expected, name)
+
+    def __repr__(self) -> str:
+        """The settings that are not the defaults."""
+        values = [(field.name, getattr(self, field.name), field.default) for field in fields(self)]
+        changed = [f"{name}={value!r}" for name, value, default in values if value != default]
+        return f"{type(self).__name__}({', '.join(changed)})"
 
 
 _TYPES: dict[type, dict[str, Any]] = {}  # a cache: get_type_hints takes longer than the checks

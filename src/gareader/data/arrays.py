@@ -54,6 +54,10 @@ class Batch(Generic[Array]):
     candidates_mask: Array
     """(B, C, W)"""
 
+    def __repr__(self) -> str:
+        sizes = {name: tuple(getattr(self, name).shape) for name in ("document", "query", "candidates")}
+        return f"<Batch {', '.join(f'{name} {shape}' for name, shape in sizes.items())}>"
+
     def map(self, function: Callable[[Array], Other]) -> "Batch[Other]":
         """The batch with the function's value of every array."""
         types = Types(**{name: function(array) for name, array in vars(self.types).items()})
@@ -72,3 +76,10 @@ class ReaderOutput(Generic[Array]):
     each query token to the document tokens."""
     document_attention: Array | None = None
     """(B, D): the final attention s over the document."""
+
+    def __repr__(self) -> str:
+        shape = tuple(getattr(self.log_probabilities, "shape", ()))
+        looks = (
+            "without attention" if self.document_attention is None else f"attention of {len(self.hop_attention)} hops"
+        )
+        return f"<ReaderOutput log_probabilities {shape}, {looks}>"

@@ -3,17 +3,22 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import exp, fsum, inf, log
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from os import PathLike
+from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 from gareader.core.errors import ExampleError
 from gareader.core.terminal import shown
+from gareader.data.prose import detokenise
 
 if TYPE_CHECKING:  # `import gareader` does not wait for numpy
     import numpy as np
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
 Words = tuple[str, ...]
+
+Target = str | PathLike[str] | IO[bytes] | None
+"""Where a picture goes: to a file, to a buffer, or nowhere."""
 
 PLACEHOLDER = "@placeholder"
 """The blank of the query, however the file or the user wrote it."""
@@ -60,6 +65,26 @@ class Example:
         """The query as text, with ___ for the blank."""
         return " ".join("___" if word == PLACEHOLDER else word for word in self.query)
 
+    def record(self) -> dict[str, Any]:
+        """The question as JSON, its texts as lists of words; `answer_many` and a file of JSON lines take it."""
+        return {
+            "id": self.id,
+            "document": [*self.document],
+            "query": [*self.query],
+            "candidates": [[*candidate] for candidate in self.candidates],
+            "answer": None if self.answer is None else [*self.candidates[self.answer]],
+        }
+
+    def __repr__(self) -> str:
+        answer = "" if self.answer is None else f", answer {_short(detokenise(self.candidates[self.answer]))!r}"
+        sizes = f"{len(self.document):,} words, {len(self.candidates):,} candidates"
+        return f"<Example {_short(self.id)!r}: {_short(detokenise(self.query))!r}, {sizes}{answer}>"
+
+
+def _short(text: str, most: int = 60) -> str:
+    """The text, its end cut off if it is long."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
 
 def counted_words(candidate: Words) -> Words:
     """The words of a candidate whose attention counts for it: all but function words, unless it has no others."""
@@ -82,6 +107,10 @@ class Attention:
     document: "NDArray[np.float32]"
     """(D,): the final attention over the document."""
 
+    def __repr__(self) -> str:
+        hops = f"{len(self.hops)} hop{'s' * (len(self.hops) != 1)}"
+        return f"<Attention over {len(self.document):,} words, {hops} with {len(self.query):,} words of the query>"
+
 
 @dataclass(frozen=True)
 class Prediction:
@@ -94,8 +123,10 @@ class Prediction:
     """Only on request."""
     remark: str = ""
     """What is unusual about the text, if it is unlike those that the model was trained on."""
-    draw: ClassVar[Callable[["Prediction", Path], None]]
+    draw: ClassVar[Callable[["Prediction", "Target", str | None], "Figure"]]
     """Draws a prediction. `gareader` sets it, because this module may not import `gareader.plots`, a layer above."""
+    html: ClassVar[Callable[["Prediction"], str]]
+    """A prediction as HTML; set in the same way."""
 
     @property
     def order(self) -> list[int]:
@@ -113,9 +144,14 @@ class Prediction:
         return self.ranking[0][0]
 
     @property
+    def probability(self) -> float:
+        """The probability of the most probable candidate."""
+        return exp(max(self.log_probabilities))
+
+    @property
     def unsure(self) -> bool:
         """Whether the best answer is more probably wrong than right."""
-        return exp(max(self.log_probabilities)) < SURE
+        return self.probability < SURE
 
     @property
     def answerable(self) -> bool:
@@ -162,9 +198,22 @@ class Prediction:
             **({"remark": self.remark} if self.remark else {}),
         }
 
-    def plot(self, path: Path | str) -> None:
-        """Draw the attention to a PNG, SVG or PDF file, by the ending of its name (needs the extra `plot`)."""
-        Prediction.draw(self, Path(path))
+    def plot(self, target: Target = None, *, format: str | None = None) -> "Figure":
+        """Draw the attention, and return the figure (needs the extra `plot`).
+
+        `target` is a file, PNG, SVG or PDF by the ending of its name, or a buffer of bytes, which takes the `format`,
+        png if not given; without it nothing is written.
+        """
+        return Prediction.draw(self, target, format)
+
+    def _repr_html_(self) -> str:
+        """The prediction in a notebook: the candidates as bars, and the text coloured by the attention."""
+        return Prediction.html(self)
+
+    def __repr__(self) -> str:
+        ranking = [f"{_short(candidate, 30)!r} {share:.1%}" for candidate, share in self.ranking[:3]]
+        more = [f"{len(self.log_probabilities) - 3:,} more"] * (len(self.log_probabilities) > 3)
+        return f"<Prediction {', '.join(ranking + more)} for {_short(detokenise(self.example.query))!r}>"
 
     def __str__(self) -> str:
         ranking = [(shown(candidate), probability) for candidate, probability in self.ranking]

@@ -5,10 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gareader.core.errors import GareaderError
-from gareader.core.files import open_regular
-from gareader.core.parsing import json_object
 from gareader.plots.figures import COLOURS, empty_figure
-from gareader.training.run import METRICS
+from gareader.training.run import metrics_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -59,11 +57,9 @@ def learning_curves(runs: Sequence[Path]) -> "Figure":
 
 
 def read_metrics(run: Path) -> list[dict[str, Any]]:
-    """Read the lines of a run's metrics; an incomplete last line is left out."""
+    """The metrics of a run that are drawn."""
     try:
-        with open_regular(run / METRICS) as file:
-            rows = file.read().decode().split("\n")[:-1]
-        lines = [_checked(json_object(row)) for row in rows]
+        lines = [_checked(row) for row in metrics_of(run)]
     except (ArithmeticError, LookupError, OSError, TypeError, ValueError) as error:
         raise GareaderError(
             f"{run}: no metrics of a run can be read there ({error}); name a folder made by train"

@@ -1,27 +1,28 @@
 """From words to answers: models that answer questions about new text."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from math import log
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from gareader.core.config import from_table, recorded
-from gareader.core.errors import QuestionError, extras_told
+from gareader.core.errors import GareaderError, ModelError, QuestionError, extras_told
 from gareader.data.arrays import Batch, ReaderOutput
 from gareader.data.batching import BEGIN, END, Arrays, Collator
 from gareader.data.examples import Attention, Example, Prediction, mean_prediction
+from gareader.data.rows import Question, example_of
 from gareader.data.text import question
 from gareader.data.vocabulary import Alphabet, Vocabulary
 from gareader.readers.gated_attention_numpy import GatedAttentionInNumpy, shapes
 from gareader.readers.settings import GATED_ATTENTION, GatedAttentionConfig
 from gareader.trained.ensembles import members, temperatures
 from gareader.trained.folder import AS_TRAINED, SETTINGS, Temperatures, as_model_errors, read_settings
-from gareader.trained.models import DEFAULT, folder
+from gareader.trained.models import BOX, DEFAULT, folder
 from gareader.trained.stored import Stored, read
 
 WINDOW = 64
@@ -53,16 +54,40 @@ class Answering(ABC):
             )
         return prediction
 
-    def answer_many(self, examples: Iterable[Example], *, batch_size: int = 32) -> Iterator[Prediction]:
-        """The answers to any number of questions, in their order; documents of similar length are read together."""
-        stream = iter(examples)
-        while window := list(islice(stream, WINDOW * batch_size)):
+    def answer_many(
+        self,
+        questions: Iterable[Question],
+        *,
+        batch_size: int = 32,
+        progress: Callable[[int], object] = lambda answered: None,
+    ) -> Iterator[Prediction]:
+        """The answers to any number of questions, in their order; documents of similar length are read together.
+
+        A question is an Example, (document, query), (document, query, candidates), or a dict with these keys and, if
+        you like, id and answer. They are read as the answers are taken, 64 batches ahead. A question that is none
+        raises QuestionError with its number, after the answers to those before it. `progress` is called with the number
+        of questions answered so far.
+        """
+        stream, total = enumerate(questions, 1), 0
+        problem: GareaderError | None = None
+        while problem is None:
+            window: list[Example] = []
+            try:
+                window.extend(example_of(each, number) for number, each in islice(stream, WINDOW * batch_size))
+            except GareaderError as error:
+                problem = error
+            if not window:
+                break
             order = sorted(range(len(window)), key=lambda i: len(window[i].document))
             answered: dict[int, Prediction] = {}
             for start in range(0, len(order), batch_size):
                 members = order[start : start + batch_size]
                 answered.update(zip(members, self.predict([window[i] for i in members]), strict=True))
-            yield from (answered[i] for i in range(len(window)))
+                progress(total + len(answered))
+            total += len(window)
+            yield from (answered.pop(i) for i in range(len(window)))
+        if problem is not None:
+            raise problem
 
     @abstractmethod
     def predict(self, examples: Sequence[Example], *, attention: bool = False) -> list[Prediction]:
@@ -84,17 +109,42 @@ class Predictor(Answering):
     """Answers cloze questions with one model."""
 
     def __init__(
-        self, reader: ArrayReader, collator: Collator, temperatures: Temperatures = AS_TRAINED, *, permutations: int = 1
+        self,
+        reader: ArrayReader,
+        collator: Collator,
+        temperatures: Temperatures = AS_TRAINED,
+        *,
+        permutations: int = 1,
+        source: Path | None = None,
     ) -> None:
-        """With `permutations`, answers of a reader of permuted marks are averaged over so many."""
+        """With `permutations`, answers of a reader of permuted marks are averaged over so many.
+
+        `source` is the folder that the model was loaded from.
+        """
         self.reader = reader
         self.collator = collator
         self.temperatures = temperatures
         self.permutations = permutations if collator.anonymity == "permuted" else 1
+        self.source = source
+
+    def __repr__(self) -> str:
+        permutations = f", {self.permutations} permutations" * (self.permutations > 1)
+        return f"<Predictor {_name(self.source)}, {len(self.collator.vocabulary):,} words{permutations}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the name or folder of the model, which is then loaded again, for pools of processes and data frames.
+
+        gareader itself reads no pickle from any file, and the weights of a model are never in one.
+        """
+        if self.source is None:
+            problem = "this model was not loaded from a folder, and a pickle holds the folder, not the weights"
+            raise ModelError(f"{problem}; pickle a model of gareader.load")
+        return _reopened, (_place(self.source), self.permutations)
 
     def permuted(self, permutations: int) -> "Predictor":
         """A predictor with the same reader, whose answers are averaged over so many permutations."""
-        return Predictor(self.reader, self.collator, self.temperatures, permutations=permutations)
+        same = self.reader, self.collator, self.temperatures
+        return Predictor(*same, permutations=permutations, source=self.source)
 
     def predict(self, examples: Sequence[Example], *, attention: bool = False) -> list[Prediction]:
         """The answers to a few questions, read as one batch."""
@@ -132,9 +182,26 @@ class Predictor(Answering):
 class Ensemble(Answering):
     """Answers with the mean of its members' probabilities, each at its own temperature, then at the ensemble's."""
 
-    def __init__(self, members: Sequence[Answering], temperatures: Temperatures = AS_TRAINED) -> None:
+    def __init__(
+        self,
+        members: Sequence[Answering],
+        temperatures: Temperatures = AS_TRAINED,
+        *,
+        source: Path | None = None,
+    ) -> None:
+        """`source` is the folder that the ensemble was loaded from, and None if its members were changed since."""
         self.members = tuple(members)
         self.temperatures = temperatures
+        self.source = source
+
+    def __repr__(self) -> str:
+        return f"<Ensemble {_name(self.source)} of {len(self.members)} models>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the name or folder of the ensemble, or else those of its members, which are then loaded again."""
+        if self.source is None:
+            return Ensemble, (self.members, self.temperatures)
+        return _reopened, (_place(self.source), 1)
 
     def permuted(self, permutations: int) -> "Ensemble":
         """An ensemble of the same members, each permuted."""
@@ -163,9 +230,31 @@ def load(model: Path | str = DEFAULT) -> Answering:
 def _load(path: Path, changed: int) -> Answering:  # noqa: ARG001
     settings = read_settings(path)
     if "ensemble" in settings:
-        return Ensemble([load(member) for member in members(path, settings)], temperatures(path, settings))
+        readers = [load(member) for member in members(path, settings)]
+        return Ensemble(readers, temperatures(path, settings), source=path)
     stored = read(path)
-    return Predictor(_reader(path, stored), stored.collator, stored.temperatures)
+    return Predictor(_reader(path, stored), stored.collator, stored.temperatures, source=path)
+
+
+def _place(source: Path) -> Path | str:
+    """The name of a model in the box, which other machines have elsewhere, or the folder of any other."""
+    return source.name if source.parent == BOX.resolve() else source
+
+
+def _name(source: Path | None) -> str:
+    return "without a folder" if source is None else repr(str(_place(source)))
+
+
+def _reopened(place: Path | str, permutations: int) -> Answering:
+    """Load the model of a pickle."""
+    path = BOX / place
+    if not (path / SETTINGS).is_file():
+        raise ModelError(
+            f"{place}: the model that was pickled is not there any more; a pickle holds the folder of a model, not its "
+            "weights: put the folder back, or load the model from where it is now and pickle it again"
+        )
+    model = load(path)
+    return model if permutations == 1 else model.permuted(permutations)
 
 
 def _reader(path: Path, stored: Stored) -> ArrayReader:

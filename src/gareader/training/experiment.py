@@ -1,7 +1,9 @@
 """Training runs from settings: corpora, vocabulary, word table and a reader with first weights."""
 
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -13,9 +15,10 @@ from numpy.typing import NDArray
 from torch import nn
 
 from gareader.core.claims import check_same, clean_unless, read_claim, write_claim
-from gareader.core.config import Settings, Table, changed, declared, flat, from_table, recorded
-from gareader.core.distributed import ALONE, Group
+from gareader.core.config import Settings, Table, changed, declared, flat, from_table, load_table, recorded
+from gareader.core.distributed import ALONE, Group, joined, restarted
 from gareader.core.errors import ConfigError, TrainingError, did_you_mean
+from gareader.core.locks import locked
 from gareader.data.anonymity import mark
 from gareader.data.arrays import TABLE
 from gareader.data.batching import SPECIAL_WORDS, Collator
@@ -89,6 +92,25 @@ class Experiment:
             if group.first:
                 self.claim(folder, resume)
             return self.prepare_run(folder, resume, watch, group)
+
+    @contextmanager
+    def opened(
+        self,
+        folder: Path,
+        *,
+        resume: bool = False,
+        watch: Watch = lambda examples, label: examples,
+        group: Group = ALONE,
+    ) -> Iterator[Run]:
+        """Prepare or resume a run, as `run` does, whose folder is locked inside the `with` block.
+
+        A run that torchrun has begun again is resumed.
+        """
+        again = any(group.all_gather(restarted()))
+        resume = group.broadcast(resume or (again and is_begun(folder)))
+        busy = "a run is going on here already; wait for it, or choose another --out"
+        with locked(folder / "lock", busy) if group.first else nullcontext():
+            yield self.run(folder, resume=resume, watch=watch, group=group)
 
     def run_or_resume(self, folder: Path) -> Run:
         """Begin a run in the folder, or resume the one that is there."""
@@ -208,6 +230,42 @@ class Experiment:
             return validation
         order = np.random.default_rng(self.train.seed).permutation(len(validation))
         return Subset(validation, np.sort(order[:count]))
+
+
+def train(
+    settings: "Experiment | Mapping[str, Mapping[str, Any]] | os.PathLike[str] | str",
+    *,
+    out: os.PathLike[str] | str | None = None,
+    resume: bool = False,
+    progress: Callable[[dict[str, Any], float], None] = lambda metrics, share: None,
+) -> Run:
+    """Train a reader, as `gareader train` does, and return the run: its `folder`, its `best` model, its `metrics`.
+
+    `settings` is a TOML file, a dict of its sections data, reader and train, or an Experiment. `out` is the run's
+    folder; if not given, it is in runs/ and has the name of the settings file, or of the reader. The run can be
+    interrupted or killed at any time; with `resume` it goes on from its checkpoint. `progress` is called with each line
+    of metrics, and the share of the longest possible run that is done.
+    """
+    name = None
+    if isinstance(settings, os.PathLike | str):
+        name, settings = Path(settings).stem, load_table(Path(settings))
+    if not isinstance(settings, Experiment):
+        settings = Experiment.from_table(with_paths_as_text(settings))
+    folder = Path("runs") / (name or settings.reader) if out is None else Path(out)
+    with joined() as group, settings.opened(folder, resume=resume, group=group) as run:
+        run.on_metrics = lambda metrics: progress(metrics, run.progress)
+        run.train()
+    return run
+
+
+def with_paths_as_text(table: Mapping[str, Any]) -> Table:
+    """The tables of a settings file, whose paths Python may give as Path."""
+    return {
+        section: {key: os.fspath(value) if isinstance(value, os.PathLike) else value for key, value in keys.items()}
+        if isinstance(keys, Mapping)
+        else keys
+        for section, keys in table.items()
+    }
 
 
 def former_fingerprint(training: PreparedCorpus, validation: PreparedCorpus) -> str:

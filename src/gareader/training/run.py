@@ -23,6 +23,7 @@ from torch import Tensor
 from gareader.core.config import Bounds, Settings, from_table
 from gareader.core.distributed import ALONE, Group
 from gareader.core.errors import CheckpointError, ConfigError, TrainingError
+from gareader.core.files import open_regular
 from gareader.core.parsing import json_object, json_value
 from gareader.core.whole import recover_folder, whole_file
 from gareader.data.batching import length_batches
@@ -32,7 +33,7 @@ from gareader.nn.tensors import Batch, tensors
 from gareader.readers.registry import kind_of
 from gareader.trained.folder import SETTINGS
 from gareader.trained.model import Model, OnTorch, save
-from gareader.trained.predictor import Predictor
+from gareader.trained.predictor import Answering, Predictor, load
 from gareader.training.engine import Engine, clip_gradients, new_optimiser
 from gareader.training.settings import TrainConfig
 
@@ -113,6 +114,21 @@ class Run:
         }
         self.position = Position()
         self.window: list[dict[str, float]] = []  # metrics of the updates since the last line in the metrics file
+
+    def __repr__(self) -> str:
+        position = self.position
+        best = f", best validation accuracy {position.best_accuracy:.1%}" if position.best_step else ""
+        return f"<Run {str(self.folder)!r}: {position.step:,} updates{best}{', finished' * position.finished}>"
+
+    @property
+    def best(self) -> Answering:
+        """The best model so far, loaded from the folder `best` of the run."""
+        return load(self.folder / BEST)
+
+    @property
+    def metrics(self) -> list[dict[str, Any]]:
+        """The lines of the metrics, in order: of training, with `loss`, or of validation, `validation_accuracy`."""
+        return metrics_of(self.folder) if (self.folder / METRICS).exists() else []
 
     @property
     def progress(self) -> float:
@@ -383,6 +399,12 @@ class Run:
             stacklevel=3,
         )
         return replace(position, best_accuracy=-1.0, best_step=0)
+
+
+def metrics_of(folder: Path) -> list[dict[str, Any]]:
+    """Read the lines of a run's metrics; an incomplete last line is left out."""
+    with open_regular(folder / METRICS) as file:
+        return [json_object(row) for row in file.read().decode().split("\n")[:-1]]
 
 
 def checksum(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:

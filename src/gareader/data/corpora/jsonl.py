@@ -38,16 +38,14 @@ def read(path: Path, report: Report, span: Span = WHOLE, *, propose: bool = Fals
     return good(rows, lambda row: _Question(path, *row).example(f"{name}:{row[0]}", propose), report)
 
 
+def question_of(row: dict[str, Any], path: Path, number: int) -> Example:
+    """The question of a line that is parsed already; without candidates, they are proposed from its document."""
+    return _Question(path, number, row).example(f"{path}:{number}", propose=True)
+
+
 def written(example: Example) -> str:
     """Return the question as a line, its texts as lists of words."""
-    line = {
-        "id": example.id,
-        "document": example.document,
-        "query": example.query,
-        "candidates": example.candidates,
-        "answer": None if example.answer is None else example.candidates[example.answer],
-    }
-    return json.dumps(line, ensure_ascii=False) + "\n"
+    return json.dumps(example.record(), ensure_ascii=False) + "\n"
 
 
 class JsonLine:
@@ -56,10 +54,13 @@ class JsonLine:
     kind = "a question"
     shape = SHAPE
 
-    def __init__(self, path: Path, number: int, row: str, parse_constant: Callable[[str], Any] | None = None) -> None:
+    def __init__(
+        self, path: Path, number: int, row: str | dict[str, Any], parse_constant: Callable[[str], Any] | None = None
+    ) -> None:
+        """`row` is the text of the line, or its object."""
         self.path, self.number = path, number
         try:
-            self.object = json_value(utf8(row, path, number), parse_constant)
+            self.object = row if isinstance(row, dict) else json_value(utf8(row, path, number), parse_constant)
         except ParseError as error:
             problem = f"broken JSON: {error}; write each {self.kind.split()[1]} as one whole object on one line"
             raise ForeignLineError(problem, path, number) from None
