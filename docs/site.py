@@ -136,7 +136,9 @@ def _contents(folder: str, title: str) -> str:
 def _commands() -> str:
     """The help of every command."""
     text = app.generate_docs(output_format="markdown", include_hidden=False)
-    return text.replace("# gareader\n", "# Commands\n\nMade from the program: `gareader COMMAND --help` has the same.\n", 1)
+    return text.replace(
+        "# gareader\n", "# Commands\n\nMade from the program: `gareader COMMAND --help` has the same.\n", 1
+    )
 
 
 def _names() -> str:
