@@ -110,6 +110,8 @@ def _outside(text: str, place: str) -> list[str]:
 
 
 def _page_of(path: str) -> str:
+    if path.startswith("notebooks/"):
+        return f"{path.removesuffix('.ipynb')}.md"
     return f"project/{path}/index.md" if (PROJECT / path).is_dir() else f"project/{path}.md"
 
 

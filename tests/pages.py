@@ -26,8 +26,8 @@ FENCE = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 SPEED = re.compile(r"[\d,.]+( examples/s)|(?<= in )[\d,]+ s, [\d,]+(?= a second)")
-SHORT = 20
-"""Questions of a shortened corpus."""
+SHORT_BOOK, SHORT_CORPUS = 150, 10
+"""Lines of a shortened book, and questions of a shortened corpus."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,7 @@ class Folder:
     """Files and folders that shortened commands made."""
     names: dict[str, Any] = field(default_factory=dict)
     """The variables of the page's Python."""
+    python_shortened: bool = False
 
     def __post_init__(self) -> None:
         (self.path / "tests").mkdir()
@@ -101,9 +102,12 @@ class Folder:
                 ["bash", "-ceu", line], env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
             )
             assert done.returncode == 0, f"{line}\n{done.stderr}"
+            for book in self.path.glob("*.txt") if self.quick else ():
+                lines = book.read_text(encoding="utf-8").splitlines(keepends=True)
+                book.write_text("".join(lines[:SHORT_BOOK]), encoding="utf-8")
             return done.stdout
         if self.quick and words[1] == "train":
-            for setting in ("max_epochs=1", "fraction=0.1", "validation_examples=10", "validate_every=500"):
+            for setting in ("max_epochs=1", "fraction=0.1", "validation_examples=4", "validate_every=500"):
                 words += ["--set", f"train.{setting}"]
         printed = _main(words)
         if self.quick and {"train", "build"} & {*words[1:3]}:
@@ -122,9 +126,11 @@ class Folder:
     def check(self, block: Block) -> None:
         """Run a block; what it prints is what the page shows."""
         printed = self.printed(block)
+        if block.language == "python" and self.shortened(block.code):
+            self.python_shortened = True  # its variables live on in the next block
         if block.shown is None:
             return
-        if self.shortened(block.code):
+        if self.shortened(block.code) or (block.language == "python" and self.python_shortened):
             assert _words(block.shown)[0] in _words(printed), block.code
         else:
             assert SPEED.sub("…", printed.strip()) == SPEED.sub("…", block.shown.strip()), block.code
@@ -147,7 +153,7 @@ def _main(words: list[str]) -> str:
 
 def _shorten(corpus: Path) -> None:
     questions = corpus.read_text(encoding="utf-8").split("\n\n")
-    corpus.write_text("\n\n".join(questions[:SHORT]) + "\n\n", encoding="utf-8")
+    corpus.write_text("\n\n".join(questions[:SHORT_CORPUS]) + "\n\n", encoding="utf-8")
 
 
 def _words(printed: str) -> list[str]:
