@@ -1,11 +1,12 @@
 # `make demo` answers a question, `make check` is for every change, `make test` checks everything. All set up .venv first.
+# `make docs` builds the site of the documents into build/site; every warning and every broken link is an error.
 # `make sanitize` checks the native kernels by themselves, under gcc's address, undefined-behaviour and thread sanitizers.
 PYTHON ?= python3
 PIP = .venv/bin/pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 # What pip would do with one core, but for what nobody imports; files for other versions of Python cannot be compiled.
 COMPILE = .venv/bin/python -m compileall -q -j 0 -x '/(tests?|testing|pip|_inductor|sympy)/' .venv/lib > /dev/null || true
 
-.PHONY: demo check test quick-tests tests lint format sanitize clean
+.PHONY: demo check test quick-tests tests lint format sanitize docs clean
 
 demo: .venv/installed
 	.venv/bin/gareader demo
@@ -54,6 +55,13 @@ sanitize:
 .venv/installed-dev: .venv/installed
 	$(PIP) -e '.[dev]'
 	$(COMPILE)
+	@touch $@
+
+docs: .venv/installed-docs
+	NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict --quiet
+
+.venv/installed-docs: .venv/installed
+	$(PIP) -e '.[docs]'
 	@touch $@
 
 clean:
