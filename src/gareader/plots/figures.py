@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from gareader.core.errors import GareaderError, extras_told
@@ -16,12 +17,26 @@ COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 
 KINDS = (".png", ".svg", ".pdf")
 
+CHARACTERS = 16
+"""Characters of size 8 per inch."""
+
 
 def empty_figure(width: float, height: float) -> "Figure":
     """A figure of that width and height in inches."""
     with extras_told():
         from matplotlib.figure import Figure
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def how_to_read(figure: "Figure", text: str) -> None:
+    """Write at the bottom of a picture how it is read."""
+    lines = fill(text, int(CHARACTERS * figure.get_figwidth()))
+    figure.supxlabel(lines, x=0.01, ha="left", fontsize=8, color="0.35", parse_math=False)
+
+
+def short(label: str, most: int = 40) -> str:
+    """The label, its end cut off if it is long."""
+    return label if len(label) <= most else label[: most - 1] + "…"
 
 
 def error_bars(reports: Iterable[Mapping[str, Any]]) -> list[list[float]]:
