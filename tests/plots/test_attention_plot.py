@@ -81,8 +81,8 @@ def test_it_says_how_it_is_read():
     from_query = predicted(hops=1)
     hop = from_query.attention.hops[0]
     turned = Attention(QUERY, ((hop / hop.sum(axis=0)).astype(np.float32),), from_query.attention.document)
-    turned = Prediction(from_query.example, from_query.log_probabilities, turned)
-    assert "the more of the word’s attention is on the mention" in how(turned)
+    from_query = Prediction(from_query.example, from_query.log_probabilities, turned)
+    assert "the more of the word’s attention is on the mention" in how(from_query)
 
 
 @pytest.mark.parametrize(("words", "hops", "rows"), [(4, 2, 1), (24, 2, 1), (60, 2, 3), (150, 1, 4), (60, 0, 1)])
@@ -95,7 +95,9 @@ def test_the_width_does_not_grow_with_the_query(words, hops, rows):
     prediction = predicted(query=query, hops=hops)
     figure = attention_figure(prediction)
     assert figure.get_size_inches()[0] == WIDTH
-    shapes = [image.get_array().shape for axes in figure.axes for image in axes.get_images() if axes.get_title()]
+    shapes = [
+        np.asarray(image.get_array()).shape for axes in figure.axes for image in axes.get_images() if axes.get_title()
+    ]
     assert shapes == [(4, piece.end - piece.first) for piece in pieces]
 
 

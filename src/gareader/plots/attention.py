@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gareader.core.errors import GareaderError
 from gareader.data.examples import Attention, Example, Prediction, counted_words
 from gareader.data.prose import detokenise, pieces
-from gareader.plots.figures import CHARACTERS, COLOURS, empty_figure, short
+from gareader.plots.figures import CHARACTERS, COLOURS, LINE, empty_figure, short
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,8 +26,6 @@ WIDTH, FINAL, LABELS = 10.5, 2.0, 2.0
 """Inches of a figure, of the bars of the final attention beside maps, and of the labels and the colour scale."""
 CELL, NARROW, WIDE = 0.21, 0.135, 0.4
 """Inches of the height of a cell of a map, and of its smallest and largest width."""
-LINE = 0.145
-"""Inches of a line of the caption."""
 
 CONTEXT = 12
 """Words shown on each side of a mention if the document is longer than WHOLE."""
@@ -84,9 +82,9 @@ def attention_figure(prediction: Prediction) -> "Figure":
     figure = empty_figure(WIDTH, len(rows) * panel + lower)
     grid = figure.add_gridspec(len(rows) + 1, 1, height_ratios=[panel] * len(rows) + [lower])
     top = max((float(value.max()) for hop in attention.hops for value in averages(hop, shown)), default=1.0)
-    for place, row in zip(grid, rows, strict=False):
+    for place, row in enumerate(rows):
         widths = [_width(piece, row) for piece in row]
-        panels = place.subgridspec(1, len(row), width_ratios=widths).subplots(squeeze=False)[0]
+        panels = grid[place].subgridspec(1, len(row), width_ratios=widths).subplots(squeeze=False)[0]
         for number, (axes, piece) in enumerate(zip(panels, row, strict=True)):
             if piece is None:
                 _final(axes, prediction, shown)
@@ -117,7 +115,8 @@ def layout(words: int, hops: int) -> list[list[Piece | None]]:
         return [[*(Piece(hop, 0, words) for hop in range(hops)), None]]
     count = ceil(words * NARROW / (WIDTH - LABELS))  # pieces of the query
     edges = [round(number * words / count) for number in range(count + 1)]
-    return [*([Piece(hop, *edge)] for hop in range(hops) for edge in pairwise(edges)), [None]]
+    maps = (Piece(hop, *ends) for hop in range(hops) for ends in pairwise(edges))
+    return [[piece] for piece in (*maps, None)]
 
 
 def _width(piece: Piece | None, row: list[Piece | None]) -> float:

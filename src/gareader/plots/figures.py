@@ -19,6 +19,8 @@ KINDS = (".png", ".svg", ".pdf")
 
 CHARACTERS = 16
 """Characters of size 8 per inch."""
+LINE = 0.145
+"""Inches of a line of that size."""
 
 
 def empty_figure(width: float, height: float) -> "Figure":
@@ -29,8 +31,9 @@ def empty_figure(width: float, height: float) -> "Figure":
 
 
 def how_to_read(figure: "Figure", text: str) -> None:
-    """Write at the bottom of a picture how it is read."""
+    """Write at the bottom of a picture how it is read, in lines that are added to its height."""
     lines = fill(text, int(CHARACTERS * figure.get_figwidth()))
+    figure.set_figheight(figure.get_figheight() + LINE * (lines.count("\n") + 2))
     figure.supxlabel(lines, x=0.01, ha="left", fontsize=8, color="0.35", parse_math=False)
 
 
