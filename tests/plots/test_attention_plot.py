@@ -85,6 +85,22 @@ def test_it_says_how_it_is_read():
     assert "the more of the word’s attention is on the mention" in how(from_query)
 
 
+def test_if_the_marks_have_nearly_all_of_the_attention_the_colours_show_the_rest():
+    prediction = predicted(hops=1)
+    hop = np.tile(np.asarray([0.01, 0.03, 0.01, 0.95], dtype=np.float32), (len(DOCUMENT), 1))
+    sunk = Prediction(
+        prediction.example, prediction.log_probabilities, Attention(QUERY, (hop,), prediction.attention.document)
+    )
+    (image,) = attention_figure(sunk).axes[0].get_images()
+    assert image.get_clim() == pytest.approx((0, 0.03))
+    found = mentions(sunk.example)
+    told = "The marks ⊢ and ⊣ have 96.0% of the mentions’ attention; the colours show what words have of the rest."
+    assert told in caption(sunk, found, found, 1000)
+    (image,) = attention_figure(prediction).axes[0].get_images()
+    assert image.get_clim()[1] == np.asarray(image.get_array()).max()
+    assert "The marks" not in caption(prediction, found, found, 1000)
+
+
 @pytest.mark.parametrize(("words", "hops", "rows"), [(4, 2, 1), (24, 2, 1), (60, 2, 3), (150, 1, 4), (60, 0, 1)])
 def test_the_width_does_not_grow_with_the_query(words, hops, rows):
     assert len(layout(words, hops)) == rows

@@ -36,6 +36,9 @@ WHOLE = 600
 LONGEST = 18
 """The most characters of a label."""
 
+NEARLY_ALL = 0.9
+"""If the marks of the query have this share of the attention, the colours are those of the rest."""
+
 
 @dataclass(frozen=True)
 class Mention:
@@ -81,7 +84,7 @@ def attention_figure(prediction: Prediction) -> "Figure":
     panel, lower = max(3, len(shown)) * CELL + 1.1, LINE * (text.count("\n") + 2)
     figure = empty_figure(WIDTH, len(rows) * panel + lower)
     grid = figure.add_gridspec(len(rows) + 1, 1, height_ratios=[panel] * len(rows) + [lower])
-    top = max((float(value.max()) for hop in attention.hops for value in averages(hop, shown)), default=1.0)
+    top, beyond = colour_scale(attention, shown)
     for place, row in enumerate(rows):
         widths = [_width(piece, row) for piece in row]
         panels = grid[place].subgridspec(1, len(row), width_ratios=widths).subplots(squeeze=False)[0]
@@ -92,7 +95,8 @@ def attention_figure(prediction: Prediction) -> "Figure":
                 image = _map(axes, attention, piece, shown, top)
             _label_mentions(axes, example, every, shown, named=number == 0)
         if row[0] is not None:
-            bar = figure.colorbar(image, ax=[axes for axes, piece in zip(panels, row, strict=True) if piece], pad=0.01)
+            maps = [axes for axes, piece in zip(panels, row, strict=True) if piece]
+            bar = figure.colorbar(image, ax=maps, pad=0.01, extend=beyond)
             bar.ax.tick_params(labelsize=7)
     below = figure.add_subplot(grid[-1])
     below.axis("off")
@@ -137,6 +141,21 @@ def over_query(hop: NDArray[np.float32]) -> bool:
 def averages(hop: NDArray[np.float32], shown: list[Mention]) -> NDArray[np.float32]:
     """The mean attention of the words of each mention, a row for each."""
     return np.stack([hop[mention.first : mention.end].mean(axis=0) for mention in shown])
+
+
+def marks_share(attention: Attention, shown: list[Mention]) -> float:
+    """The share of the mentions’ attention in all hops that is on the marks ⊢ and ⊣, not on words of the query."""
+    if not all(map(over_query, attention.hops)):
+        return 0.0
+    return float(np.mean([averages(hop, shown)[:, [0, -1]].sum(axis=1).mean() for hop in attention.hops] or [0.0]))
+
+
+def colour_scale(attention: Attention, shown: list[Mention]) -> tuple[float, str]:
+    """The value of the darkest colour, and whether marks go beyond it: if they have nearly all, words set the scale."""
+    values = [averages(hop, shown) for hop in attention.hops]
+    if marks_share(attention, shown) >= NEARLY_ALL:
+        return max(float(value[:, 1:-1].max()) for value in values), "max"
+    return max((float(value.max()) for value in values), default=1.0), "neither"
 
 
 def _map(panel: Any, attention: Attention, piece: Piece, shown: list[Mention], top: float) -> Any:
@@ -189,8 +208,13 @@ def caption(prediction: Prediction, every: list[Mention], shown: list[Mention], 
     truth = "" if example.answer is None else f"   (right: {detokenise(example.candidates[example.answer])})"
     left = len(every) - len(shown)
     note = f"Drawn: the {len(shown)} mentions with most of the attention; {left:,} more have less." if left else ""
+    share = marks_share(prediction.attention, shown) if prediction.attention and shown else 0.0
+    marks = (
+        f"The marks ⊢ and ⊣ have {share:.1%} of the mentions’ attention; the colours show what words have of the rest."
+    )
     lines = [
         how(prediction),
+        marks if share >= NEARLY_ALL else "",
         f"Answer: {ranking}{truth}",
         f"Query: {detokenise(example.query)}",
         f"Document: {_numbered(example, every, shown)}",
