@@ -394,11 +394,11 @@ def test_the_demo_prints_text_as_people_write_it(gareader):
 def test_words_of_the_treebank_are_not_printed(capsys):
     document = tuple("`` Mary Ann 's -LRB- old -RRB- dog did n't bark ! ''".split())
     example = Example("q", document, (PLACEHOLDER,), (("Mary", "Ann", "'s"), ("dog",)), None)
-    final = np.asarray([0.01] * 7 + [0.9] + [0.02] * 4, dtype=np.float32)
+    final = np.asarray([0.01] * 7 + [0.9] + [0.02] * 5, dtype=np.float32)
     prediction = Prediction(example, (log(0.9), log(0.1)), Attention(("@begin", PLACEHOLDER, "@end"), (), final))
     print_ranking(prediction)
     print_attention(prediction, places=1, context=7, width=12)
-    assert capsys.readouterr().out == "Mary Ann’s   90.0%\ndog          10.0%\n 90.0%  …n’s (old) [dog] didn’t bar…\n"
+    assert capsys.readouterr().out == "Mary Ann’s   90.0%\ndog          10.0%\n 90.0%  …nn’s (old) [dog] didn’t bar…\n"
     assert coloured(prediction).plain == "“Mary Ann’s (old) dog didn’t bark!”"
     assert [span.style for span in coloured(prediction).spans if "bold" in str(span.style)] == [
         "bold black on bright_yellow"

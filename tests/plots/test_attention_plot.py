@@ -18,6 +18,7 @@ from gareader.plots.attention import (
     how,
     layout,
     mentions,
+    near_blank,
     over_query,
 )
 
@@ -103,8 +104,8 @@ def test_if_the_marks_have_nearly_all_of_the_attention_the_colours_show_the_rest
 
 @pytest.mark.parametrize(("words", "hops", "rows"), [(4, 2, 1), (24, 2, 1), (60, 2, 3), (150, 1, 4), (60, 0, 1)])
 def test_the_width_does_not_grow_with_the_query(words, hops, rows):
-    assert len(layout(words, hops)) == rows
-    pieces = [piece for row in layout(words, hops) for piece in row if piece]
+    assert len(layout(0, words, hops)) == rows
+    pieces = [piece for row in layout(0, words, hops) for piece in row if piece]
     covered = [(piece.hop, word) for piece in pieces for word in range(piece.first, piece.end)]
     assert covered == [(hop, word) for hop in range(hops) for word in range(words)]
     query = ("@begin", *["word"] * (words - 3), PLACEHOLDER, "@end")
@@ -121,7 +122,21 @@ def test_words_of_a_long_query_have_their_numbers_in_the_title():
     figure = attention_figure(predicted(query=("@begin", *["word"] * 97, PLACEHOLDER, "@end"), hops=1))
     titles = [axes.get_title() for axes in figure.axes if axes.get_images()]
     assert titles == ["hop 1, over the query, words 1 to 50", "hop 1, over the query, words 51 to 100"]
-    assert layout(100, 1)[1] == [Piece(0, 50, 100)]
+    assert layout(0, 100, 1)[1] == [Piece(0, 50, 100)]
+
+
+def test_of_a_very_long_query_the_words_around_the_blank_are_drawn():
+    query = ("@begin", *["word"] * 998, PLACEHOLDER, *["word"] * 1000, "@end")
+    assert near_blank(query) == (899, 1099)
+    assert near_blank(query[950:]) == (0, 200)
+    assert near_blank(query[:1000]) == (800, 1000)
+    prediction = predicted(query=query, hops=1)
+    found = mentions(prediction.example)
+    text = caption(prediction, found, found, 10_000)
+    assert text.endswith("Of the 2,001 words of the query the 200 around the blank are drawn.")
+    figure = attention_figure(prediction)
+    assert figure.axes[0].get_title() == "hop 1, over the query, words 900 to 949"
+    assert figure.get_figheight() < 40
 
 
 def test_attention_from_the_query_is_told_from_attention_over_it():

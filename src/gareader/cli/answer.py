@@ -210,7 +210,8 @@ def print_attention(prediction: Prediction, places: int = 8, context: int = 4, w
     shares = prediction.attention.document if prediction.attention else ()
     for place in sorted(range(len(shares)), key=lambda i: -shares[i])[:places]:
         space, word = words[place]
-        before = "".join(each for piece in words[max(0, place - context) : place] for each in piece).strip() + space
+        before = "".join(each for piece in words[max(0, place - context) : place] for each in piece)
+        before = before.lstrip(" .,;:!?…”’)]}") + space  # no excerpt begins with the end of a sentence
         after = "".join(each for piece in words[place + 1 : place + 1 + context] for each in piece)
         before = before if len(before) <= width else "…" + before[1 - width :]
         after = after if len(after) <= width else after[: width - 1] + "…"

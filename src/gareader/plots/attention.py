@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gareader.core.errors import GareaderError
-from gareader.data.examples import Attention, Example, Prediction, counted_words
+from gareader.data.examples import PLACEHOLDER, Attention, Example, Prediction, Words, counted_words
 from gareader.data.prose import detokenise, pieces
 from gareader.plots.figures import CHARACTERS, COLOURS, LINE, empty_figure, short
 
@@ -19,8 +19,13 @@ if TYPE_CHECKING:
 
 MOST_MENTIONS = 30
 """The most mentions of a figure: those with the largest shares of the final attention."""
+FEWEST_MENTIONS = 3
+"""The mentions of a figure of any number of panels, if there are so many."""
 MOST_ROWS = 60
 """The most rows of all panels that are one below the other; of many panels, each has fewer mentions."""
+
+MOST_WORDS = 200
+"""The most words of a query that are drawn."""
 
 WIDTH, FINAL, LABELS = 10.5, 2.0, 2.0
 """Inches of a figure, of the bars of the final attention beside maps, and of the labels and the colour scale."""
@@ -76,8 +81,8 @@ def attention_figure(prediction: Prediction) -> "Figure":
     every = mentions(example)
     if not every:
         raise GareaderError(f"{example.id}: no candidate occurs in the document, so there is nothing to draw")
-    rows = layout(len(attention.query), len(attention.hops))
-    most = min(MOST_MENTIONS, MOST_ROWS // len(rows))
+    rows = layout(*near_blank(attention.query), len(attention.hops))
+    most = min(MOST_MENTIONS, max(FEWEST_MENTIONS, MOST_ROWS // len(rows)))
     largest = set(sorted(every, key=lambda mention: -mention.share(attention.document))[:most])
     shown = [mention for mention in every if mention in largest]
     text = caption(prediction, every, shown, int(CHARACTERS * WIDTH))
@@ -113,12 +118,19 @@ class Piece:
     end: int
 
 
-def layout(words: int, hops: int) -> list[list[Piece | None]]:
+def near_blank(query: Words) -> tuple[int, int]:
+    """The first word of the query that is drawn, and the end: all of it, or the words around the blank."""
+    first = max(0, min(query.index(PLACEHOLDER) - MOST_WORDS // 2, len(query) - MOST_WORDS))
+    return first, min(first + MOST_WORDS, len(query))
+
+
+def layout(first: int, end: int, hops: int) -> list[list[Piece | None]]:
     """The panels of each row: all side by side if they fit, else one below the other; None is the final attention."""
+    words = end - first
     if words * hops * NARROW <= WIDTH - FINAL - LABELS:
-        return [[*(Piece(hop, 0, words) for hop in range(hops)), None]]
+        return [[*(Piece(hop, first, end) for hop in range(hops)), None]]
     count = ceil(words * NARROW / (WIDTH - LABELS))  # pieces of the query
-    edges = [round(number * words / count) for number in range(count + 1)]
+    edges = [first + round(number * words / count) for number in range(count + 1)]
     maps = (Piece(hop, *ends) for hop in range(hops) for ends in pairwise(edges))
     return [[piece] for piece in (*maps, None)]
 
@@ -208,6 +220,9 @@ def caption(prediction: Prediction, every: list[Mention], shown: list[Mention], 
     truth = "" if example.answer is None else f"   (right: {detokenise(example.candidates[example.answer])})"
     left = len(every) - len(shown)
     note = f"Drawn: the {len(shown)} mentions with most of the attention; {left:,} more have less." if left else ""
+    first, end = near_blank(prediction.attention.query) if prediction.attention else (0, 0)
+    if prediction.attention and end - first < (words := len(prediction.attention.query)):
+        note += f" Of the {words:,} words of the query the {end - first} around the blank are drawn."
     share = marks_share(prediction.attention, shown) if prediction.attention and shown else 0.0
     marks = (
         f"The marks ⊢ and ⊣ have {share:.1%} of the mentions’ attention; the colours show what words have of the rest."
@@ -218,7 +233,7 @@ def caption(prediction: Prediction, every: list[Mention], shown: list[Mention], 
         f"Answer: {ranking}{truth}",
         f"Query: {detokenise(example.query)}",
         f"Document: {_numbered(example, every, shown)}",
-        note,
+        note.strip(),
     ]
     return "\n".join(fill(line, width, subsequent_indent="    ") for line in lines if line)
 
