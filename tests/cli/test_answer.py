@@ -11,11 +11,12 @@ from contextlib import contextmanager
 from math import log
 from threading import Timer
 
+import numpy as np
 import pytest
 
 import synthetic
-from gareader.cli.answer import print_doubts
-from gareader.data.examples import PLACEHOLDER, Example, Prediction
+from gareader.cli.answer import coloured, print_attention, print_doubts, print_ranking
+from gareader.data.examples import PLACEHOLDER, Attention, Example, Prediction
 from gareader.data.store import prepare
 from gareader.training.experiment import Experiment
 from gareader.training.run import BEST
@@ -92,7 +93,7 @@ def test_a_question_is_asked_as_a_sentence_with_a_blank(answer, story):
     code, out, err = answer("--document", story, "--query", "Who has the drum?")
     assert (code, err) == (0, "")
     first, empty, *rows = out.splitlines()
-    assert (first, empty) == ("___ has the drum .", "")
+    assert (first, empty) == ("___ has the drum.", "")
     assert rows == answer("--document", story, "--query", QUERY)[1].splitlines()
     found = json.loads(answer("--document", story, "--query", "Who has the drum?", "--json")[1])
     assert (found["query"], found["best"]) == ("___ has the drum .", "Ben")
@@ -378,6 +379,30 @@ def test_an_answer_that_is_more_probably_wrong_than_right_is_told(best, told, ca
     assert told in out
     assert ("Not sure" in out) == bool(told)
     assert out.endswith("Note: the text is odd.\n")
+
+
+def test_the_demo_prints_text_as_people_write_it(gareader):
+    code, out, err = gareader("demo")
+    assert (code, err) == (0, "")
+    joined = " ".join(out.split())
+    assert "“Do not stop at the inn,” he said, “and do not talk to the miller" in joined
+    assert "bought a ribbon from old ___, who had told him" in joined
+    assert re.search(r"^ *\d+\.\d% +and there sat old \[Bessie\], who sold ribbons$", out, re.MULTILINE)
+    assert not re.search(r"``|''|@\w|⊢|⊣| [.,!?”]", out)
+
+
+def test_words_of_the_treebank_are_not_printed(capsys):
+    document = tuple("`` Mary Ann 's -LRB- old -RRB- dog did n't bark ! ''".split())
+    example = Example("q", document, (PLACEHOLDER,), (("Mary", "Ann", "'s"), ("dog",)), None)
+    final = np.asarray([0.01] * 7 + [0.9] + [0.02] * 5, dtype=np.float32)
+    prediction = Prediction(example, (log(0.9), log(0.1)), Attention(("@begin", PLACEHOLDER, "@end"), (), final))
+    print_ranking(prediction)
+    print_attention(prediction, places=1, context=7, width=12)
+    assert capsys.readouterr().out == "Mary Ann’s   90.0%\ndog          10.0%\n 90.0%  …nn’s (old) [dog] didn’t bar…\n"
+    assert coloured(prediction).plain == "“Mary Ann’s (old) dog didn’t bark!”"
+    assert [span.style for span in coloured(prediction).spans if "bold" in str(span.style)] == [
+        "bold black on bright_yellow"
+    ]
 
 
 def test_an_unusual_text_is_told(answer, tmp_path):

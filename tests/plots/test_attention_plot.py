@@ -9,19 +9,38 @@ from matplotlib.patches import Rectangle
 
 from gareader.core.errors import GareaderError
 from gareader.data.examples import PLACEHOLDER, Attention, Example, Prediction
-from gareader.plots.attention import MOST_MENTIONS, Mention, attention_figure, caption, mentions, over_query
+from gareader.plots.attention import (
+    MOST_MENTIONS,
+    WIDTH,
+    Mention,
+    Piece,
+    attention_figure,
+    caption,
+    how,
+    layout,
+    mentions,
+    near_blank,
+    over_query,
+)
 
 DOCUMENT = tuple("Captain Finch met Nell . Finch said : `` Thank Nell ! ''".split())
 QUERY = ("@begin", "thank", PLACEHOLDER, "@end")
 
 
-def predicted(document=DOCUMENT, candidates=("Nell", "Captain Finch", "nobody"), answer=1, hops=2, probabilities=None):
-    example = Example("q", document, QUERY[1:-1], tuple(tuple(c.split()) for c in candidates), answer)
+def predicted(
+    document=DOCUMENT,
+    candidates=("Nell", "Captain Finch", "nobody"),
+    answer=1,
+    hops=2,
+    probabilities=None,
+    query=QUERY,
+):
+    example = Example("q", document, query[1:-1], tuple(tuple(c.split()) for c in candidates), answer)
     chance = np.random.default_rng(0)
-    maps = tuple(chance.dirichlet(np.ones(4), len(document)).astype(np.float32) for _ in range(hops))
+    maps = tuple(chance.dirichlet(np.ones(len(query)), len(document)).astype(np.float32) for _ in range(hops))
     final = chance.dirichlet(np.ones(len(document))).astype(np.float32)
     probabilities = probabilities or (0.7, 0.3, 0.0)
-    return Prediction(example, tuple(log(p) if p else -inf for p in probabilities), Attention(QUERY, maps, final))
+    return Prediction(example, tuple(log(p) if p else -inf for p in probabilities), Attention(query, maps, final))
 
 
 def test_neighbouring_words_of_a_candidate_are_one_mention():
@@ -45,7 +64,7 @@ def test_what_is_drawn():
         "Finch [3]",
         "Nell [4]",
     ]
-    assert [label.get_text() for label in first.get_xticklabels()] == ["@begin", "thank", "____", "@end"]
+    assert [label.get_text() for label in first.get_xticklabels()] == ["⊢", "thank", "___", "⊣"]
     one, two = (axes.get_images()[0] for axes in (first, second))
     np.testing.assert_allclose(np.asarray(one.get_array())[0], prediction.attention.hops[0][:2].mean(axis=0))
     np.testing.assert_allclose(np.asarray(two.get_array())[1], prediction.attention.hops[1][3])
@@ -54,6 +73,71 @@ def test_what_is_drawn():
     assert widths[0] == pytest.approx(100 * prediction.attention.document[:2].sum())
     colours = [bar.get_facecolor() for bar in final.patches]
     assert colours[1] == colours[3] != colours[0] == colours[2]  # Nell is the answer given
+
+
+def test_it_says_how_it_is_read():
+    assert caption(predicted(), [], [], 10_000).startswith("How to read it: a row is a mention of a candidate")
+    assert "⊢" in how(predicted())
+    assert "the more of the mention’s attention is on the word" in how(predicted())
+    assert "⊢" not in how(predicted(hops=0))
+    from_query = predicted(hops=1)
+    hop = from_query.attention.hops[0]
+    turned = Attention(QUERY, ((hop / hop.sum(axis=0)).astype(np.float32),), from_query.attention.document)
+    from_query = Prediction(from_query.example, from_query.log_probabilities, turned)
+    assert "the more of the word’s attention is on the mention" in how(from_query)
+
+
+def test_if_the_marks_have_nearly_all_of_the_attention_the_colours_show_the_rest():
+    prediction = predicted(hops=1)
+    hop = np.tile(np.asarray([0.01, 0.03, 0.01, 0.95], dtype=np.float32), (len(DOCUMENT), 1))
+    sunk = Prediction(
+        prediction.example, prediction.log_probabilities, Attention(QUERY, (hop,), prediction.attention.document)
+    )
+    (image,) = attention_figure(sunk).axes[0].get_images()
+    assert image.get_clim() == pytest.approx((0, 0.03))
+    found = mentions(sunk.example)
+    told = "The marks ⊢ and ⊣ have 96.0% of the mentions’ attention; the colours show what words have of the rest."
+    assert told in caption(sunk, found, found, 1000)
+    (image,) = attention_figure(prediction).axes[0].get_images()
+    assert image.get_clim()[1] == np.asarray(image.get_array()).max()
+    assert "The marks" not in caption(prediction, found, found, 1000)
+
+
+@pytest.mark.parametrize(("words", "hops", "rows"), [(4, 2, 1), (24, 2, 1), (60, 2, 3), (150, 1, 4), (60, 0, 1)])
+def test_the_width_does_not_grow_with_the_query(words, hops, rows):
+    assert len(layout(0, words, hops)) == rows
+    pieces = [piece for row in layout(0, words, hops) for piece in row if piece]
+    covered = [(piece.hop, word) for piece in pieces for word in range(piece.first, piece.end)]
+    assert covered == [(hop, word) for hop in range(hops) for word in range(words)]
+    query = ("@begin", *["word"] * (words - 3), PLACEHOLDER, "@end")
+    prediction = predicted(query=query, hops=hops)
+    figure = attention_figure(prediction)
+    assert figure.get_size_inches()[0] == WIDTH
+    shapes = [
+        np.asarray(image.get_array()).shape for axes in figure.axes for image in axes.get_images() if axes.get_title()
+    ]
+    assert shapes == [(4, piece.end - piece.first) for piece in pieces]
+
+
+def test_words_of_a_long_query_have_their_numbers_in_the_title():
+    figure = attention_figure(predicted(query=("@begin", *["word"] * 97, PLACEHOLDER, "@end"), hops=1))
+    titles = [axes.get_title() for axes in figure.axes if axes.get_images()]
+    assert titles == ["hop 1, over the query, words 1 to 50", "hop 1, over the query, words 51 to 100"]
+    assert layout(0, 100, 1)[1] == [Piece(0, 50, 100)]
+
+
+def test_of_a_very_long_query_the_words_around_the_blank_are_drawn():
+    query = ("@begin", *["word"] * 998, PLACEHOLDER, *["word"] * 1000, "@end")
+    assert near_blank(query) == (899, 1099)
+    assert near_blank(query[950:]) == (0, 200)
+    assert near_blank(query[:1000]) == (800, 1000)
+    prediction = predicted(query=query, hops=1)
+    found = mentions(prediction.example)
+    text = caption(prediction, found, found, 10_000)
+    assert text.endswith("Of the 2,001 words of the query the 200 around the blank are drawn.")
+    figure = attention_figure(prediction)
+    assert figure.axes[0].get_title() == "hop 1, over the query, words 900 to 949"
+    assert figure.get_figheight() < 40
 
 
 def test_attention_from_the_query_is_told_from_attention_over_it():
@@ -86,8 +170,8 @@ def test_the_caption_has_answer_query_and_numbered_document():
     found = mentions(prediction.example)
     text = caption(prediction, found, found, 300)
     assert "Answer: Nell 70%,  Captain Finch 30%,  nobody 0%   (right: Captain Finch)" in text
-    assert "Query: thank ____" in text
-    assert "Document: Captain Finch[1] met Nell[2] . Finch[3] said" in text
+    assert "Query: thank ___\n" in text
+    assert "Document: Captain Finch[1] met Nell[2]. Finch[3] said: “Thank Nell[4]!”" in text
     assert max(map(len, caption(prediction, found, found, 40).splitlines())) <= 40
 
 

@@ -2,18 +2,20 @@
 
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
-from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 from gareader.core.errors import GareaderError
 from gareader.core.significance import wilson_interval
+from gareader.plots.analysis import analysis_picture
 from gareader.plots.comparison import comparison_picture
-from gareader.plots.curves import learning_curves, read_metrics
-from gareader.plots.figures import COLOURS, save
+from gareader.plots.curves import learning_curves, read_metrics, run_names
+from gareader.plots.figures import COLOURS, empty_figure, how_to_read, save
 from gareader.training.run import METRICS
 
 MARKS = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
@@ -45,9 +47,8 @@ def test_a_picture_of_every_kind(tmp_path, kind, count):
     assert list(out.parent.iterdir()) == [out]
 
 
-def legend_texts(axes: Axes) -> list[Text]:
-    legend = axes.get_legend()
-    assert legend is not None
+def legend_texts(figure: Figure) -> list[Text]:
+    (legend,) = figure.legends
     return legend.get_texts()
 
 
@@ -57,8 +58,9 @@ def points(line: Line2D) -> list[list[float]]:
 
 def test_what_is_drawn(tmp_path):
     first, second = run_folder(tmp_path / "first"), run_folder(tmp_path / "second", losses=(1.0, 0.5))
-    loss, accuracy, rate = learning_curves([first, second]).axes
-    assert [text.get_text() for text in legend_texts(loss)] == [
+    figure = learning_curves([first, second])
+    loss, accuracy, rate = figure.axes
+    assert [text.get_text() for text in legend_texts(figure)] == [
         "first, training",
         "first, validation",
         "second, training",
@@ -83,16 +85,53 @@ def test_what_is_drawn(tmp_path):
 
 def test_runs_of_the_same_name_are_told_apart(tmp_path):
     first, second = run_folder(tmp_path / "a" / "run"), run_folder(tmp_path / "b" / "run")
-    labels = [text.get_text() for text in legend_texts(learning_curves([first, second]).axes[0])]
-    assert labels[::2] == [f"{first}, training", f"{second}, training"]
+    labels = [text.get_text() for text in legend_texts(learning_curves([first, second]))]
+    ends = [run if len(run) <= 40 else "…" + run[-39:] for run in (str(first), str(second))]
+    assert labels[::2] == [f"{end}, training" for end in ends]
+    assert ends[0][-5:] == "a/run"
+
+
+def test_names_of_runs_are_short_but_never_alike():
+    long, same = "x" * 60, "y" * 60
+    assert run_names([Path("runs/one"), Path("runs") / long]) == ["one", "x" * 39 + "…"]
+    assert run_names([Path("a") / same, Path("b") / same]) == [f"a/{same}", f"b/{same}"]
 
 
 def test_many_runs_are_told_apart_by_their_lines(tmp_path):
     runs = [run_folder(tmp_path / f"run $ {number} $") for number in range(2 * len(COLOURS))]
-    loss = learning_curves(runs).axes[0]
+    figure = learning_curves(runs)
+    loss = figure.axes[0]
     looks = [(line.get_color(), line.get_linestyle()) for line in loss.lines[::2]]
     assert len(set(looks)) == len(runs)
-    assert not any(text.get_parse_math() for text in legend_texts(loss))
+    assert not any(text.get_parse_math() for text in legend_texts(figure))
+
+
+def test_pictures_say_how_they_are_read(tmp_path):
+    figure = learning_curves([run_folder(tmp_path / "run")])
+    assert figure.get_supxlabel().startswith("How to read it: pale lines are batches of training")
+    figure = comparison_picture(results_file(tmp_path / "all.jsonl", {"reader": "A"}))
+    assert figure.get_supxlabel().startswith("How to read it: a dot is the accuracy of one reader")
+    narrow, wide = empty_figure(3, 2), empty_figure(12, 2)
+    for each in (narrow, wide):
+        how_to_read(each, "How to read it: " + "a dollar $ " * 12)
+    assert narrow.get_figheight() > wide.get_figheight() > 2  # its lines are added to the picture
+
+
+def test_an_analysis_says_how_it_is_read_and_shortens_its_labels():
+    group = {"examples": 1200, "accuracy": 0.7, "interval": [0.6, 0.8]}
+    groups = [{**group, "aspect": "length", "name": name} for name in ("short", "N" * 60)]
+    calibration = {"bins": [{"confidence": 0.5, "accuracy": 0.6, "interval": [0.5, 0.7]}], "error": 0.1}
+    measured = {"groups": groups, "accuracy": 0.7, "calibration": calibration, "calibration_cross_fitted": calibration}
+    figure = analysis_picture(measured)
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert labels == ["short  (1,200)", "N" * 39 + "…  (1,200)"]
+    assert figure.get_supxlabel().startswith("How to read it: left, a dot is the share of right answers")
+
+
+def test_long_labels_end_in_an_ellipsis(tmp_path):
+    long = {"reader": "R" * 60, "corpus": "x"}
+    (label,) = comparison_picture(results_file(tmp_path / "one.jsonl", long)).axes[0].get_yticklabels()
+    assert label.get_text() == "R" * 39 + "…"
 
 
 def results_file(path, *rows):

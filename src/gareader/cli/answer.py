@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from importlib.resources import as_file
 from importlib.resources import files as resources
+from math import exp
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +20,7 @@ from gareader.core.terminal import shown
 from gareader.data import corpora
 from gareader.data.corpora import files, jsonl
 from gareader.data.examples import PLACEHOLDER, SURE, Example, Prediction
+from gareader.data.prose import detokenise, pieces
 from gareader.data.text import query_words, question
 from gareader.trained.models import DEFAULT
 from gareader.trained.predictor import Answering, load
@@ -80,7 +82,7 @@ def answer(
         print(shown(json.dumps(record(prediction, top), ensure_ascii=False)))
     else:
         if PLACEHOLDER not in query_words(str(query)):
-            print(f"{example.shown_query}\n")
+            print(f"{shown(detokenise(example.query))}\n")
         print_ranking(prediction, top)
         print_doubts(prediction)
 
@@ -144,12 +146,12 @@ def record(prediction: Prediction, top: int | None = None) -> dict[str, Any]:
 
 def print_ranking(prediction: Prediction, top: int | None = None) -> None:
     """Print the candidates as a table, with a note on those that are not in the document, or only in part."""
-    ranking = [(shown(candidate), probability) for candidate, probability in prediction.ranking]
-    width = max(len(candidate) for candidate, _ in ranking)
+    candidates = [shown(detokenise(prediction.example.candidates[place])) for place in prediction.order]
+    width = max(map(len, candidates))
     notes = dict.fromkeys(prediction.in_part, "   only in part in the document")
     notes |= dict.fromkeys(prediction.absent, "   not in the document")
-    for (candidate, probability), place in list(zip(ranking, prediction.order, strict=True))[:top]:
-        print(f"{candidate:<{width}}  {probability:6.1%}{notes.get(place, '')}")
+    for candidate, place in list(zip(candidates, prediction.order, strict=True))[:top]:
+        print(f"{candidate:<{width}}  {exp(prediction.log_probabilities[place]):6.1%}{notes.get(place, '')}")
 
 
 def print_doubts(prediction: Prediction) -> None:
@@ -184,28 +186,33 @@ def demo() -> None:
     prediction = load().answer_example(example)
     console = Console(highlight=False, markup=False)
     console.print(coloured(prediction))
-    console.print("\nQuestion: " + " ".join(example.query) + "\n", style="bold")
+    console.print("\nQuestion: " + detokenise(example.query) + "\n", style="bold")
     print_ranking(prediction)
-    console.print("\nWhere it looked:", style="bold")
+    console.print("\nWhere it looked (words with most of the final attention):", style="bold")
     print_attention(prediction)
-    console.print('\nYour own text: gareader answer --document story.txt --query "XXXXX has the lamp."', style="dim")
+    own = 'Your own text: gareader answer --document story.txt --query "XXXXX has the lamp."'
+    console.print(f"\n{own}", style="dim", soft_wrap=True)
 
 
 def coloured(prediction: Prediction) -> Text:
     """The document in colours: the more of the final attention a word has, the brighter it is."""
     text = Text()
     shares = prediction.attention.document if prediction.attention else ()
-    for word, share in zip(prediction.example.document, shares, strict=True):
+    for (space, word), share in zip(pieces(prediction.example.document), shares, strict=True):
         style = next((style for least, style in SHADES if share >= least), "dim")
-        text.append(word, style).append(" ")
+        text.append(space).append(word, style)
     return text
 
 
-def print_attention(prediction: Prediction, places: int = 8, context: int = 4) -> None:
-    """Print the words with the largest shares of the final attention, each with its neighbours."""
-    words = prediction.example.document
+def print_attention(prediction: Prediction, places: int = 8, context: int = 4, width: int = 30) -> None:
+    """Print the words with the largest shares of the final attention, each in brackets between its neighbours."""
+    words = list(pieces(prediction.example.document))
     shares = prediction.attention.document if prediction.attention else ()
     for place in sorted(range(len(shares)), key=lambda i: -shares[i])[:places]:
-        before = " ".join(words[max(0, place - context) : place])
-        after = " ".join(words[place + 1 : place + 1 + context])
-        print(f"{shares[place]:6.1%}  {before[-30:]:>30}  {words[place]}  {after[:30]}")
+        space, word = words[place]
+        before = "".join(each for piece in words[max(0, place - context) : place] for each in piece)
+        before = before.lstrip(" .,;:!?…”’)]}") + space  # no excerpt begins with the end of a sentence
+        after = "".join(each for piece in words[place + 1 : place + 1 + context] for each in piece)
+        before = before if len(before) <= width else "…" + before[1 - width :]
+        after = after if len(after) <= width else after[: width - 1] + "…"
+        print(shown(f"{shares[place]:6.1%}  {before:>{width}}[{word}]{after}"))

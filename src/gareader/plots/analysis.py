@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gareader.plots.figures import COLOURS, empty_figure, error_bars
+from gareader.plots.figures import COLOURS, empty_figure, error_bars, how_to_read, short
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,7 +32,10 @@ def analysis_picture(analysis: Mapping[str, Any]) -> "Figure":
     reliability.set_ylim(0, 100)
     reliability.set_aspect("equal", anchor="N")
     reliability.grid(alpha=0.25)
-    reliability.legend(fontsize=8, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.12))
+    reliability.legend(fontsize=8, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.16))
+    left = "left, a dot is the share of right answers among the questions of one kind, the dotted line that of all"
+    right = "right, dots below the dotted line are answers that the model is too sure of, above it too unsure"
+    how_to_read(figure, f"How to read it: {left}; {right}.")
     return figure
 
 
@@ -46,12 +49,12 @@ def _accuracy_of_groups(axes: Any, groups: Sequence[Mapping[str, Any]], accuracy
             place = {"transform": axes.get_yaxis_transform(), "ha": "right", "va": "center"}
             axes.text(-0.02, row - 1, aspect, fontsize=8, weight="bold", **place)
         places.append(row)
-        labels.append(f"{group['name']}  ({group['examples']:,})")
+        labels.append(f"{short(group['name'])}  ({group['examples']:,})")
         row += 1
     shares = [100 * group["accuracy"] for group in groups]
     axes.errorbar(shares, places, xerr=error_bars(groups), fmt="o", ms=4, lw=1.2, color=COLOURS[0])
     axes.axvline(100 * accuracy, color="black", lw=0.8, ls=":")
-    axes.set_yticks(places, labels, fontsize=8)
+    axes.set_yticks(places, labels, fontsize=8, parse_math=False)
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(row - 0.4, 0)
     axes.set_xlim(0, 100)

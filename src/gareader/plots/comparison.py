@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from gareader.core.errors import CorpusError
 from gareader.core.files import read_small
 from gareader.core.parsing import json_object
-from gareader.plots.figures import COLOURS, empty_figure, error_bars
+from gareader.plots.figures import COLOURS, empty_figure, error_bars, how_to_read, short
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -15,19 +15,24 @@ if TYPE_CHECKING:
 def comparison_picture(results: Path) -> "Figure":
     """Draw the accuracy of each reader with its interval, the best on top."""
     rows = sorted(read_accuracies(results), key=lambda row: row["accuracy"])
-    figure = empty_figure(7, 1.2 + 0.3 * len(rows))
+    figure = empty_figure(8, 1.2 + 0.3 * len(rows))
     axes = figure.subplots()
     shares = [100 * row["accuracy"] for row in rows]
     axes.errorbar(shares, range(len(rows)), xerr=error_bars(rows), fmt="o", ms=5, lw=1.5, capsize=3, color=COLOURS[0])
     for place, (row, share) in enumerate(zip(rows, shares, strict=True)):
         axes.text(100 * row["interval"][1], place, f"  {share:.1f}", va="center", fontsize=8)
     several = len({row["corpus"] for row in rows}) > 1
-    names = [f"{row['reader']}, {row['corpus']}" if several else f"{row['reader']}" for row in rows]
+    names = [
+        short(row["reader"]) if not several else f"{short(row['reader'], 30)}, {short(row['corpus'], 20)}"
+        for row in rows
+    ]
     axes.set_yticks(range(len(rows)), names, fontsize=8, parse_math=False)
     axes.set_ylim(-0.6, len(rows) - 0.4)
     axes.margins(x=0.12)
-    axes.set_xlabel("accuracy, % (bars: 95 % interval)")
+    axes.set_xlabel("accuracy, %")
     axes.grid(alpha=0.25, axis="x")
+    test = "gareader compare tests whether two of them differ"
+    how_to_read(figure, f"How to read it: a dot is the accuracy of one reader, its bar the 95 % interval; {test}.")
     return figure
 
 

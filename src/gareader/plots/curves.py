@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gareader.core.errors import GareaderError
-from gareader.plots.figures import COLOURS, empty_figure
+from gareader.plots.figures import CHARACTERS, COLOURS, empty_figure, how_to_read, short
 from gareader.training.run import metrics_of
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def learning_curves(runs: Sequence[Path]) -> "Figure":
     from matplotlib.ticker import MaxNLocator
 
     loss, accuracy, rate = figure.subplots(1, 3)
-    names = [run.resolve().name for run in runs]
+    names = run_names(runs)
     for number, run in enumerate(runs):
         line: dict[str, Any] = {
             "color": COLOURS[number % len(COLOURS)],
@@ -32,7 +32,7 @@ def learning_curves(runs: Sequence[Path]) -> "Figure":
         validations = [row for row in metrics if "validation_accuracy" in row]
         at_updates = [row["examples"] for row in updates]
         at_validations = [row["examples"] for row in validations]
-        name = names[number] if names.count(names[number]) == 1 else str(run)
+        name = names[number]
         loss.plot(at_updates, [row["loss"] for row in updates], label=f"{name}, training", **faint)
         losses = [row["validation_loss"] for row in validations]
         loss.plot(at_validations, losses, label=f"{name}, validation", clip_on=False, **dotted)
@@ -51,9 +51,21 @@ def learning_curves(runs: Sequence[Path]) -> "Figure":
         axes.xaxis.set_major_locator(MaxNLocator(5))
     loss.set_ylim(bottom=0)
     rate.set_ylim(bottom=0)
-    for text in loss.legend(fontsize=8, frameon=False).get_texts():
+    columns = max(1, int(CHARACTERS * figure.get_figwidth() / (max(map(len, names)) + len(", validation") + 8)))
+    legend = figure.legend(loc="outside upper left", ncols=columns, fontsize=8, frameon=False)
+    for text in legend.get_texts():
         text.set_parse_math(False)
+    over = "if the validation loss rises while the training loss falls, the reader learns its questions by heart"
+    how_to_read(figure, f"How to read it: pale lines are batches of training, dots are validations; {over}.")
     return figure
+
+
+def run_names(runs: Sequence[Path]) -> list[str]:
+    """A name for each run, no two alike: that of its folder, or the end of its path, or all of it."""
+    folders = [short(run.resolve().name) for run in runs]
+    paths = [str(run) for run in runs]
+    ends = [path if len(path) <= 40 else "…" + path[-39:] for path in paths]
+    return next((names for names in (folders, ends) if len({*names}) == len({*paths})), paths)
 
 
 def read_metrics(run: Path) -> list[dict[str, Any]]:

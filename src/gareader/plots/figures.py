@@ -6,6 +6,7 @@ from functools import cache
 from io import BytesIO
 from os import PathLike
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from gareader.core.errors import GareaderError, extras_told
@@ -19,6 +20,11 @@ COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 """The palette of Okabe and Ito, which colour-blind people can distinguish."""
 
 KINDS = (".png", ".svg", ".pdf")
+
+CHARACTERS = 16
+"""Characters of size 8 per inch."""
+LINE = 0.145
+"""Inches of a line of that size."""
 
 
 def empty_figure(width: float, height: float) -> "Figure":
@@ -41,6 +47,18 @@ def _shown(figure: "type[Figure]") -> "type[Figure]":
             return content.getvalue()
 
     return Picture
+
+
+def how_to_read(figure: "Figure", text: str) -> None:
+    """Write at the bottom of a picture how it is read, in lines that are added to its height."""
+    lines = fill(text, int(CHARACTERS * figure.get_figwidth()))
+    figure.set_figheight(figure.get_figheight() + LINE * (lines.count("\n") + 2))
+    figure.supxlabel(lines, x=0.01, ha="left", fontsize=8, color="0.35", parse_math=False)
+
+
+def short(label: str, most: int = 40) -> str:
+    """The label, its end cut off if it is long."""
+    return label if len(label) <= most else label[: most - 1] + "…"
 
 
 def error_bars(reports: Iterable[Mapping[str, Any]]) -> list[list[float]]:

@@ -1,11 +1,12 @@
 """The picture of a study: accuracies beside published ones, or accuracy against the fraction of training questions."""
 
 from collections.abc import Sequence
+from math import ceil
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from gareader.core.errors import GareaderError
-from gareader.plots.figures import COLOURS, empty_figure, error_bars
+from gareader.plots.figures import COLOURS, empty_figure, error_bars, how_to_read, short
 from gareader.studies.study import Result, Study
 from gareader.studies.study.plan import SPLITS
 
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MARKERS = "osD^vP*"
+
+COLUMNS = 2
+"""The most panels side by side."""
 
 
 def study_picture(study: Study, results: Sequence[Result]) -> "Figure":
@@ -29,15 +33,28 @@ def study_picture(study: Study, results: Sequence[Result]) -> "Figure":
     height = 1.3 + 0.3 * len(rows) if len(fractions) < 2 else 4.2
     first = [r for r in results if r.corpus == corpora[0] and split in r.splits]
     order = sorted(rows, key=lambda row: _mean_accuracy(first, row, split))
-    figure = empty_figure(2.6 + 4.4 * len(corpora), height)
-    for number, axes in enumerate(figure.subplots(1, len(corpora), squeeze=False)[0]):
+    lines, columns = ceil(len(corpora) / COLUMNS), min(len(corpora), COLUMNS)
+    figure = empty_figure(2.6 + 4.4 * columns, height * lines)
+    panels = figure.subplots(lines, columns, squeeze=False).flatten()
+    for unused in panels[len(corpora) :]:
+        unused.remove()
+    for number, axes in enumerate(panels[: len(corpora)]):
         of_corpus = [r for r in results if r.corpus == corpora[number] and split in r.splits]
-        axes.set_title(f"{corpora[number]}, {split}", fontsize=9, parse_math=False)
+        axes.set_title(f"{short(corpora[number])}, {split}", fontsize=9, parse_math=False)
         axes.grid(alpha=0.25)
         if len(fractions) < 2:
-            _dots(axes, study, order, of_corpus, corpora[number], split, labelled=number == 0)
+            _dots(axes, study, order, of_corpus, corpora[number], split, labelled=number % columns == 0)
         else:
             _lines(axes, rows, of_corpus, split)
+    if len(fractions) < 2:
+        text = (
+            "a dot is one training run, its bar the 95 % interval; a diamond is the published accuracy, if there is one"
+        )
+    else:
+        text = (
+            "a dot is the mean over the seeds, its bar the 95 % interval; a dashed line is a baseline without training"
+        )
+    how_to_read(figure, f"How to read it: {text}.")
     return figure
 
 
@@ -59,9 +76,10 @@ def _dots(
         published = study.published.get(row, {}).get(corpus, [None, None])[SPLITS.index(split)]
         if published is not None:
             axes.plot([published], [place], "D", ms=5, mfc="none", color=COLOURS[1])
-    axes.set_yticks(range(len(order)), order if labelled else [""] * len(order), fontsize=8, parse_math=False)
+    names = [short(row) if labelled else "" for row in order]
+    axes.set_yticks(range(len(order)), names, fontsize=8, parse_math=False)
     axes.set_ylim(-0.6, len(order) - 0.4)
-    axes.set_xlabel("accuracy, % (dot and 95 % interval: here; diamond: published)", fontsize=8)
+    axes.set_xlabel("accuracy, %", fontsize=8)
 
 
 def _lines(axes: Any, rows: list[str], results: list[Result], split: str) -> None:
@@ -71,7 +89,7 @@ def _lines(axes: Any, rows: list[str], results: list[Result], split: str) -> Non
         colour = COLOURS[number % len(COLOURS)]
         style = MARKERS[(number + number // len(COLOURS)) % len(MARKERS)]  # no two rows of 49 look alike
         if any(r.settings is None for r in of_row):
-            axes.axhline(100 * of_row[0].splits[split]["accuracy"], ls="--", lw=1.2, color=colour, label=row)
+            axes.axhline(100 * of_row[0].splits[split]["accuracy"], ls="--", lw=1.2, color=colour, label=short(row))
             continue
         fractions = sorted({r.fraction for r in of_row})
         reports_at = [[r.splits[split] for r in of_row if r.fraction == fraction] for fraction in fractions]
@@ -85,7 +103,15 @@ def _lines(axes: Any, rows: list[str], results: list[Result], split: str) -> Non
         )
         percentages = [100 * fraction for fraction in fractions]
         axes.errorbar(
-            percentages, means, yerr=[below, above], fmt=f"{style}-", color=colour, label=row, ms=5, lw=1.5, capsize=3
+            percentages,
+            means,
+            yerr=[below, above],
+            fmt=f"{style}-",
+            color=colour,
+            label=short(row),
+            ms=5,
+            lw=1.5,
+            capsize=3,
         )
     axes.set_xlabel("training questions, %")
     axes.set_ylabel("accuracy, % (bars: 95 % interval)")

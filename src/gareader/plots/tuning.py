@@ -5,12 +5,16 @@ from math import log
 from typing import TYPE_CHECKING, Any
 
 from gareader.core.errors import GareaderError
-from gareader.plots.figures import COLOURS, empty_figure
+from gareader.plots.figures import COLOURS, empty_figure, how_to_read, short
 from gareader.studies.tuning.report import TrialSummary
 from gareader.studies.tuning.space import Setting, Space
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+WIDEST, FEW = 10.5, 5
+"""The most inches of a picture of trials, and the most settings whose names fit side by side."""
 
 
 def importance_picture(importance: Mapping[str, float]) -> "Figure":
@@ -23,13 +27,15 @@ def importance_picture(importance: Mapping[str, float]) -> "Figure":
     figure = empty_figure(7, 1.2 + 0.35 * len(order))
     axes = figure.subplots()
     shares = [100 * importance[name] for name in order]
-    axes.barh(order, shares, color=COLOURS[0], height=0.6)
+    axes.barh(range(len(order)), shares, color=COLOURS[0], height=0.6)
+    axes.set_yticks(range(len(order)), [short(name) for name in order])
     for place, share in enumerate(shares):
         axes.text(share, place, f" {share:.0f}", va="center", fontsize=8)
     axes.tick_params(axis="y", labelsize=8)
     axes.margins(x=0.1)
-    axes.set_xlabel("share in what sets the best quarter of the trials apart, % (PED-ANOVA)")
+    axes.set_xlabel("importance, % (PED-ANOVA)")
     axes.grid(alpha=0.25, axis="x")
+    how_to_read(figure, "How to read it: a bar is a setting’s share in what sets the best quarter of the trials apart.")
     return figure
 
 
@@ -38,7 +44,7 @@ def parallel_picture(space: Space, trials: Sequence[TrialSummary]) -> "Figure":
     measured = [trial for trial in reversed(trials) if trial.accuracy is not None]  # the best is drawn last, on top
     if not measured:
         raise GareaderError("no picture of the trials: none has been validated yet")
-    figure = empty_figure(2.5 + 1.6 * len(space.settings), 4.2)  # raises an error without matplotlib
+    figure = empty_figure(min(WIDEST, 2.5 + 1.6 * len(space.settings)), 4.2)  # raises an error without matplotlib
     from matplotlib import colormaps
 
     axes = figure.subplots()
@@ -57,13 +63,15 @@ def parallel_picture(space: Space, trials: Sequence[TrialSummary]) -> "Figure":
             label = f"{value:.3g}" if isinstance(value, float) else str(value)
             box = {"facecolor": "white", "alpha": 0.7, "edgecolor": "none", "pad": 0.5}
             axes.text(place + 0.03, _height(scale, value), label, fontsize=7, va="center", bbox=box)
-    axes.set_xticks(range(len(scales)), [scale.name for scale in scales], fontsize=8)
+    names: dict[str, Any] = {"rotation": 20, "ha": "right"} if len(space.settings) > FEW else {}
+    axes.set_xticks(range(len(scales)), [short(scale.name) for scale in scales], fontsize=8, **names)
     axes.tick_params(axis="x", length=0, pad=8)
     axes.set_yticks([])
     axes.set_ylim(-0.03, 1.03)
     axes.set_xlim(-0.1, len(scales) - 0.7)
     axes.spines[:].set_visible(False)
-    axes.set_title("the better, the darker; grey: given up or not yet finished", fontsize=9)
+    line = "a line is one trial, through the values of its settings to its accuracy on the right"
+    how_to_read(figure, f"How to read it: {line}; the better, the darker; grey: given up or not yet finished.")
     return figure
 
 

@@ -194,9 +194,28 @@ def test_many_readers_are_told_apart_in_a_picture_of_shares():
     trials = [Trial(f"${number}$", "c", share, 1, None) for number in range(16) for share in (0.5, 1.0)]
     parts = {"validation": {"accuracy": 0.5, "interval": (0.4, 0.6)}}
     results = [Result(t.key, t.row, t.corpus, t.fraction, t.seed, parts, {"reader": {}}) for t in trials]
-    (axes,) = study_picture(Study("many", trials, {"c": {"train": "t", "validation": "v"}}), results).axes
+    figure = study_picture(Study("many", trials, {"c": {"train": "t", "validation": "v"}}), results)
+    assert figure.get_supxlabel().startswith("How to read it: a dot is the mean over the seeds")
+    (axes,) = figure.axes
     lines = [bars.lines[0] for bars in axes.containers if isinstance(bars, ErrorbarContainer)]
     assert len({(line.get_color(), line.get_marker()) for line in lines}) == 16
     legend = axes.get_legend()
     assert legend is not None
     assert not any(text.get_parse_math() for text in legend.get_texts())
+
+
+def test_a_picture_of_many_corpora_is_no_wider():
+    corpora = {f"corpus {number}": {"train": "t", "validation": "v"} for number in range(5)}
+    trials = [
+        Trial("a row of a very long name, which says all its settings", corpus, 1.0, 1, None) for corpus in corpora
+    ]
+    parts = {"validation": {"accuracy": 0.5, "interval": (0.4, 0.6)}}
+    results = [Result(t.key, t.row, t.corpus, t.fraction, t.seed, parts, {"reader": {}}) for t in trials]
+    figure = study_picture(Study("many", trials, corpora), results)
+    assert [axes.get_title() for axes in figure.axes] == [f"{corpus}, validation" for corpus in corpora]
+    assert figure.get_figwidth() < 12
+    labels = [[label.get_text() for label in axes.get_yticklabels()] for axes in figure.axes]
+    assert labels == [["a row of a very long name, which says a…"], [""]] * 2 + [
+        ["a row of a very long name, which says a…"]
+    ]
+    assert figure.get_supxlabel().startswith("How to read it: a dot is one training run")

@@ -98,12 +98,15 @@ def test_each_trial_is_a_line_through_its_settings(tmp_path):
     labels = [text.get_text() for text in axes.texts]
     assert {"add", "multiply", "0.1", "0.5", "0.0001", "0.00316", "0.01", "75", "40"} <= set(labels)
     save(figure, tmp_path / "parallel.png")
+    assert figure.get_supxlabel().startswith("How to read it: a line is one trial")
     with pytest.raises(GareaderError, match="no picture of the trials: none has been validated yet"):
         parallel_picture(SPACE, FOUND[3:])
 
 
 def test_the_most_important_setting_is_on_top():
-    (axes,) = importance_picture({"a": 0.2, "b": 0.7, "c": 0.1}).axes
+    figure = importance_picture({"a": 0.2, "b": 0.7, "c": 0.1})
+    assert figure.get_supxlabel().startswith("How to read it: a bar is a setting’s share")
+    (axes,) = figure.axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["c", "a", "b"]
     assert [bar.get_width() for bar in axes.patches if isinstance(bar, Rectangle)] == pytest.approx([10, 20, 70])
     with pytest.raises(GareaderError, match="no picture of importance: it needs two tuned settings"):
