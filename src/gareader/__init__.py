@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from gareader.data.examples import Prediction as _Prediction
 
 if TYPE_CHECKING:  # for type checkers and editors; at run time __getattr__ below finds the same names
+    __version__: str
     from gareader.core.errors import GareaderError as GareaderError
     from gareader.data.arrays import Batch as Batch
     from gareader.data.arrays import ReaderOutput as ReaderOutput
@@ -64,10 +65,14 @@ _Prediction.draw = staticmethod(_draw)
 
 
 def __getattr__(name: str) -> object:
+    if name == "__version__":  # of the installation; importlib.metadata is slow to import
+        from importlib.metadata import version
+
+        return version("gareader")
     if name not in HOMES:
         raise AttributeError(f"module 'gareader' has no attribute {name!r}")
     return getattr(import_module(f"gareader.{HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return [*__all__, "__version__"]
