@@ -3,8 +3,12 @@
 import json
 from filecmp import dircmp
 
+import pytest
+
 from gareader.core.presets import RUNS, STUDIES, SWEEPS, by_name
 from places import PROJECT
+
+pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")
 
 
 def test_all_are_listed_with_their_commands(gareader):
