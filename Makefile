@@ -38,10 +38,11 @@ format: .venv/installed-dev
 # TESTS=tests/core measures a part.
 TESTS = tests
 
+coverage: export COVERAGE_FILE = $(CURDIR)/build/coverage/data
 coverage: .venv/installed-dev
 	mkdir -p build/coverage
 	.venv/bin/coverage erase
-	.venv/bin/coverage run -m pytest -n auto --dist loadfile --no-loadscope-reorder $(TESTS)
+	-.venv/bin/coverage run -m pytest -n auto --dist loadfile --no-loadscope-reorder $(TESTS)
 	.venv/bin/coverage combine --quiet
 	.venv/bin/coverage html --quiet
 	.venv/bin/coverage report
