@@ -1,6 +1,6 @@
 # `make demo` answers a question, `make check` is for every change, `make test` checks everything. All set up .venv first.
-# `make sanitize` checks the native kernels by themselves, under the address, undefined-behaviour and thread sanitizers of
-# gcc, or with CC=clang of clang. `make wheel` builds what is released, `make coverage` shows the lines that no test runs.
+# `make sanitize` checks the native kernels by themselves, under the address, undefined-behaviour and thread sanitizers
+# of gcc, or with CC=clang of clang. `make wheel` builds what is released, `make coverage` shows lines that no test runs.
 PYTHON ?= python3
 PIP = .venv/bin/pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 # What pip would do with one core, but for what nobody imports; files for other versions of Python cannot be compiled.
@@ -70,7 +70,8 @@ wheel: .venv/bin/pip
 	$(BUILD_FOR) .venv/bin/python -m build --no-isolation --outdir build/wheels .
 	mkdir -p dist
 	if ls build/wheels/*-linux_*.whl 2> /dev/null; then \
-	  PATH=".venv/bin:$$PATH" auditwheel repair --wheel-dir dist build/wheels/*-linux_*.whl && rm build/wheels/*-linux_*.whl; fi
+	  PATH=".venv/bin:$$PATH" auditwheel repair --wheel-dir dist build/wheels/*-linux_*.whl && \
+	  rm build/wheels/*-linux_*.whl; fi
 	cp build/wheels/* dist/
 	ls -l dist
 
