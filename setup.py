@@ -16,10 +16,11 @@ class build_library(build_ext):  # noqa: N801
 
 
 class tagged_wheel(bdist_wheel):  # noqa: N801
-    """The library belongs to a platform, but to no version of Python."""
+    """The library belongs to a platform, but to no version of Python; without it the wheel is for any platform."""
 
     def get_tag(self) -> tuple[str, str, str]:
-        return "py3", "none", super().get_tag()[2]
+        built = any(Path(self.get_finalized_command("build_ext").build_lib).glob("gareader/kernels/*.so"))
+        return "py3", "none", super().get_tag()[2] if built else "any"
 
 
 kernel = Extension(

@@ -274,9 +274,17 @@ static void check_callers(const case_t *a, const case_t *b) {
     }
 }
 
+#ifdef __SANITIZE_THREAD__
+#define THREAD_SANITIZER
+#elif defined(__has_feature) /* clang */
+#if __has_feature(thread_sanitizer)
+#define THREAD_SANITIZER
+#endif
+#endif
+
 /* A forked child has none of the threads of its parent; the kernel must work there. */
 static void check_fork(const case_t *c) {
-#ifndef __SANITIZE_THREAD__ /* it forbids threads in a child of a process with threads */
+#ifndef THREAD_SANITIZER /* it forbids threads in a child of a process with threads */
     result_t before = run(c, 0, 3, 1);
     const pid_t child = fork();
     if (child == 0) {

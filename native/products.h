@@ -75,11 +75,11 @@ INLINE void NAME(tile)(const int m, const int panels, const float *a, n_t a_row,
     case m:                                                                                                         \
         for (; columns > (WIDE(m) - 1) * PANEL; columns -= WIDE(m) * PANEL) {                                       \
             NAME(tile)(m, WIDE(m), a, a_row, a_depth, b, b_panel, depth, c, c_row, columns, bias, add);             \
-            b += WIDE(m) * b_panel, c += WIDE(m) * PANEL, bias += bias ? WIDE(m) * PANEL : 0;                       \
+            b += WIDE(m) * b_panel, c += WIDE(m) * PANEL, bias = bias ? bias + WIDE(m) * PANEL : bias;              \
         }                                                                                                           \
         for (; columns > 0; columns -= PANEL) {                                                                     \
             NAME(tile)(m, 1, a, a_row, a_depth, b, b_panel, depth, c, c_row, columns, bias, add);                   \
-            b += b_panel, c += PANEL, bias += bias ? PANEL : 0;                                                     \
+            b += b_panel, c += PANEL, bias = bias ? bias + PANEL : bias;                                            \
         }                                                                                                           \
         break;
 

@@ -69,6 +69,7 @@ def test_with_a_compiler(project):
 def test_without_a_compiler(project):
     wheel, said = build(project, CC="/bin/false")
     assert 'building extension "gareader.kernels.libgru" failed' in said
+    assert wheel.name.endswith("-py3-none-any.whl")
     assert LIBRARY not in names(wheel)
     assert "gareader/kernels/library.py" in names(wheel)
     data = (
@@ -81,3 +82,5 @@ def test_without_a_compiler(project):
         "data/stories/stories.jsonl",
     )
     assert {f"gareader/{name}" for name in data} <= set(names(wheel))
+    configs = {f"gareader/{path.relative_to(PROJECT)}" for path in (PROJECT / "configs").rglob("*") if path.is_file()}
+    assert {name for name in names(wheel) if name.startswith("gareader/configs/")} == configs

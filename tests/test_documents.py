@@ -43,7 +43,7 @@ def test_the_map_names_every_module():
         paths = [path for path in (SOURCE / room).iterdir() if path.name not in ("__init__.py", "__pycache__")]
         there = {path.name + "/" * path.is_dir() for path in paths if path.is_dir() or path.suffix == ".py"}
         assert modules == there, room
-    rooms = {path.name for path in SOURCE.iterdir() if path.is_dir()} - {"__pycache__"}
+    rooms = {path.name for path in SOURCE.iterdir() if path.is_dir()} - {"__pycache__", "configs"}
     assert rooms == {*named, "plots", "serve", "benchmark", "cli"}
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import synthetic
-from gareader.core.errors import EXTRAS
+from gareader.core import errors
+from gareader.core.errors import EXTRAS, line_to_install
 from gareader.trained.predictor import load
 from packed_readers import made, write_box, write_vectors, written
 from places import PROJECT, SAMPLES
@@ -119,4 +120,36 @@ def test_the_answer_is_the_one_of_the_whole_installation(results):
 def test_what_is_missing_is_told_with_the_line_to_type(results, command, package, extra):
     code, out, err = results[command]
     assert (code, out) == (1, "")
-    assert err == f"gareader: this needs {package}, which is not installed; type: pip install 'gareader[{extra}]'\n"
+    line = line_to_install(extra)
+    assert line.endswith(f" install -c constraints.txt -e '.[{extra}]'")  # this is a clone
+    assert err == f"gareader: this needs {package}, which is not installed; type: {line}\n"
+
+
+@pytest.fixture
+def python(tmp_path, monkeypatch):
+    """The Python of an environment, whose pip is not the first that a shell finds, of a wheel."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(errors, "CLONE", tmp_path / "lib" / "python3")
+    for name in ("python", "pip"):
+        program = tmp_path / "my env" / "bin" / name
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.touch(0o755)
+    monkeypatch.setattr(sys, "executable", str(program.with_name("python")))
+    return program.with_name("python")
+
+
+def test_the_line_for_a_wheel(python, monkeypatch):
+    assert line_to_install("plot") == "'my env/bin/pip' install 'gareader[plot]'"
+    monkeypatch.setenv("PATH", str(python.parent))
+    assert line_to_install("plot") == "pip install 'gareader[plot]'"
+    python.with_name("pip").unlink()
+    assert line_to_install("plot") == "'my env/bin/python' -m pip install 'gareader[plot]'"
+
+
+def test_the_line_for_a_clone_elsewhere(python, tmp_path, monkeypatch):
+    clone = tmp_path.parent / f"{tmp_path.name} clone"
+    clone.mkdir()
+    (clone / "constraints.txt").touch()
+    monkeypatch.setattr(errors, "CLONE", clone)
+    monkeypatch.setenv("PATH", str(python.parent))
+    assert line_to_install("plot") == f"pip install -c '{clone}/constraints.txt' -e '{clone}[plot]'"

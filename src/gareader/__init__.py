@@ -9,6 +9,7 @@ from gareader.data.examples import Target as _Target
 if TYPE_CHECKING:  # for type checkers and editors; at run time __getattr__ below finds the same names
     from matplotlib.figure import Figure
 
+    __version__: str
     from gareader.core.errors import GareaderError as GareaderError
     from gareader.data.arrays import Batch as Batch
     from gareader.data.arrays import ReaderOutput as ReaderOutput
@@ -83,6 +84,10 @@ _Prediction.html = staticmethod(_html)
 
 
 def __getattr__(name: str) -> object:
+    if name == "__version__":  # of the installation; importlib.metadata is slow to import
+        from importlib.metadata import version
+
+        return version("gareader")
     if name not in HOMES:
         raise AttributeError(f"module 'gareader' has no attribute {name!r}")
     from gareader.core.errors import extras_told
@@ -92,4 +97,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return [*__all__, "__version__"]

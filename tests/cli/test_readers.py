@@ -6,6 +6,7 @@ from dataclasses import fields
 import pytest
 
 from gareader.core.config import load_table
+from gareader.core.presets import settings_file
 from gareader.readers.registry import READERS
 from places import PROJECT
 
@@ -26,12 +27,12 @@ def test_all_built_in_readers_are_listed_with_their_papers(listed, gareader):
     for name in READERS:
         assert listed[name]["about"]
         assert f"{listed[name]['year']}" in listed[name]["reference"]
-        for config in listed[name]["configs"]:
-            assert load_table(PROJECT / config)["reader"].get("name", "gated-attention") == name
+        for preset in listed[name]["presets"]:
+            assert load_table(settings_file(preset))["reader"].get("name", "gated-attention") == name
     reader = listed["gated-attention"]
     assert (reader["about"], reader["reference"]) == ("The Gated-Attention Reader.", "Dhingra et al., ACL 2017")
     assert listed["nse"]["reference"] == "Munkhdalai and Yu, ICLR 2017"
-    assert listed["aoa"]["configs"] == ["configs/aoa.toml"]
+    assert listed["aoa"]["presets"] == ["aoa"]
     printed = gareader("readers")[1]
     assert all(name in printed for name in READERS)
 

@@ -38,6 +38,7 @@ for command in (
     "models:models",
     "models:pack",
     "plot:plot",
+    "presets:presets",
     "readers:readers",
     "serve:serve",
     "share:export",
@@ -69,7 +70,7 @@ Modules = Annotated[
 
 def main() -> None:
     """Run the command and exit: 0 done, 1 our error, 2 usage."""
-    if all(word.startswith("-") for word in sys.argv[1:]):
+    if all(word.startswith("-") for word in sys.argv[1:]) and "--version" not in sys.argv:
         app.resolved_commands()  # the overview has the first line of every command's docstring
     warnings.showwarning = lambda message, *details: complain(message)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # clean up, as after an error
@@ -108,10 +109,10 @@ def model_folder(model: str) -> Path:
     return folder
 
 
-def check_corpus(corpus: str | Path) -> None:
+def check_corpus(corpus: str | Path, way_out: str = "check the path") -> None:
     """Raise CorpusError if there is no such corpus; addresses such as s3://… are not looked up."""
     if "://" not in str(corpus) and not Path(corpus).exists():
-        raise CorpusError("there is no such file or folder; check the path", corpus)
+        raise CorpusError(f"there is no such file or folder; {way_out}", corpus)
 
 
 def read_with_answers(corpus: str, format: str | None = None) -> list[Example]:

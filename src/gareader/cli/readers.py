@@ -18,10 +18,9 @@ from rich.table import Table
 from gareader.cli.app import Json, Modules, import_modules
 from gareader.core.config import Settings, declared, in_words, load_table
 from gareader.core.errors import ReaderImportError, did_you_mean
+from gareader.core.presets import RUNS, by_name
 from gareader.readers.settings import SETTINGS
 
-CONFIGS = Path(__file__).parents[3] / "configs"
-"""The settings files of a clone of the project; an installed package has none."""
 CITATION = re.compile(r"\A(?P<authors>[^:]+):\s.+?\.\s(?P<venue>(?:\w+ )?(?P<year>\d{4}))\b", re.DOTALL)
 
 
@@ -102,7 +101,7 @@ def record(name: str, docstring: str) -> dict[str, Any]:
         "about": " ".join(title.split()),
         "reference": f"{short}, {citation['venue']}" if citation else None,
         "year": int(citation["year"]) if citation else None,
-        "configs": [f"configs/{path.name}" for path in sorted(CONFIGS.glob("*.toml")) if reader_of(path) == name],
+        "presets": [preset for preset, path in by_name(RUNS).items() if reader_of(path) == name],
     }
 
 
@@ -114,12 +113,11 @@ def reader_of(config: Path) -> str:
 def overview(records: list[dict[str, Any]]) -> Table:
     """A table with a line for each reader."""
     table = Table(box=None, pad_edge=False)
-    for heading in ("reader.name", "what it is", "paper", "settings file"):
-        table.add_column(heading, no_wrap=heading in ("reader.name", "settings file"), overflow="fold")
+    for heading in ("reader.name", "what it is", "paper", "preset"):
+        table.add_column(heading, no_wrap=heading in ("reader.name", "preset"), overflow="fold")
     for each in records:
-        configs = each["configs"]
-        files = ", ".join([*configs[:1], *["…"] * (len(configs) > 1)])
-        table.add_row(each["name"], each["about"], each["reference"] or "–", files or "–")
+        names = ", ".join([*each["presets"][:1], *["…"] * (len(each["presets"]) > 1)])
+        table.add_row(each["name"], each["about"], each["reference"] or "–", names or "–")
     return table
 
 

@@ -14,6 +14,7 @@ from gareader.cli.train import end_as_signalled, progress_bar, stopping
 from gareader.core.config import Table, load_table
 from gareader.core.errors import GareaderError
 from gareader.core.locks import locked
+from gareader.core.presets import STUDIES, settings_file
 from gareader.core.whole import written_whole
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def study(
-    file: Path,
+    file: str,
     *,
     out: Path | None = None,
     table: Annotated[bool, Parameter(negative=())] = False,
@@ -31,32 +32,34 @@ def study(
 ) -> None:
     """Readers × corpora × settings × shares × seeds into one table; stopped or killed, it goes on where it was.
 
-    Example: `gareader study configs/studies/tiny.toml --out tiny_study`
+    Example: `gareader study tiny --out tiny_study`
 
     Parameters
     ----------
     file
-        The study: its rows (readers and baselines), corpora, seeds and shares of the training questions.
+        The study: its rows (readers and baselines), corpora, seeds and shares of the training questions; a TOML file,
+        or one that comes with gareader, by its name (see `gareader presets`).
     out
         The folder of its results, table.md and study.png; studies/ and the name of the file if not given.
     table
         Only write the table and the picture of what is done so far.
     """
-    folder = out or Path("studies") / file.stem
-    plan = load_table(file)
+    path = settings_file(file, STUDIES)
+    folder = out or Path("studies") / path.stem
+    plan = load_table(path)
     if not folder.exists():
         check_files(plan)
     import_modules(modules)
     from gareader.studies.study import Studio, Study  # it imports torch
 
-    studio = Studio(Study.load(file), folder, watch)
+    studio = Studio(Study.load(path), folder, watch)
     busy = "a study is running here already; wait for it, or choose another --out"
     with nullcontext() if table else locked(folder / "lock", busy):
         waiting = studio.waiting()
         signalled, failed = (0, 0) if table else run_trials(studio, waiting)
         if signalled:
             options = [*(f"--import={each}" for each in modules), *["--json"] * as_json]
-            command = ["gareader", "study", str(file), "--out", str(folder), *options]
+            command = ["gareader", "study", file, "--out", str(folder), *options]
             complain(f"stopped; everything is saved. Go on with:\n{shlex.join(command)}")
         text = write(studio) if studio.results() else ""
         if table and not text:

@@ -19,6 +19,7 @@ from gareader.cli.app import Json, Modules, check_corpus, complain, import_modul
 from gareader.core.config import Table, from_table, load_table, override
 from gareader.core.distributed import Group, joined
 from gareader.core.errors import GareaderError
+from gareader.core.presets import settings_file
 from gareader.readers.settings import GATED_ATTENTION, SETTINGS
 from gareader.training.settings import DataConfig, TrainConfig, check_sections
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def train(
-    config: Path,
+    config: str,
     *,
     out: Path | None = None,
     assignments: Annotated[tuple[str, ...], Parameter(name="--set", negative=())] = (),
@@ -38,12 +39,12 @@ def train(
 ) -> None:
     """Train a reader as a settings file says; the run can be stopped or killed at any time, and resumed exactly.
 
-    Example: `gareader train configs/tiny.toml --out runs/tiny`
+    Example: `gareader train tiny --out runs/tiny`
 
     Parameters
     ----------
     config
-        A TOML file with the sections data, reader and train; see configs/.
+        A preset by its name (see `gareader presets`), or a TOML file with the sections data, reader and train.
     out
         The run's folder; runs/ and the name of the settings file if not given.
     assignments
@@ -53,12 +54,14 @@ def train(
     tensorboard
         Also write the metrics for TensorBoard, to the folder tensorboard in the run's folder.
     """
-    table = settings_of(config, assignments)
-    folder = out or Path("runs") / config.stem
+    file = settings_file(config)
+    table = settings_of(file, assignments)
+    folder = out or Path("runs") / file.stem
     data = checked_data(table)
     if not (folder.exists() or resume):  # a run keeps its corpora
-        for path in filter(None, (data.train, data.validation, data.vectors)):
-            check_corpus(path)
+        for key, path in (("train", data.train), ("validation", data.validation), ("vectors", data.vectors)):
+            if path is not None:
+                check_corpus(path, f"put it there, or name yours with --set data.{key}=PATH")
     import_modules(modules)
     with joined() as group:
         train_together(group, table, config, folder, assignments, resume, tensorboard, modules, as_json)
@@ -85,7 +88,7 @@ def checked_data(table: Table) -> DataConfig:
 def train_together(
     group: Group,
     table: Table,
-    config: Path,
+    config: str,
     folder: Path,
     assignments: tuple[str, ...],
     resume: bool,
@@ -108,7 +111,7 @@ def train_together(
     if not position.finished:
         sets = [word for assignment in assignments for word in ("--set", assignment)]
         others = ["--tensorboard"] * tensorboard + [f"--import={each}" for each in modules] + ["--json"] * as_json
-        command = shlex.join(["gareader", "train", str(config), "--out", str(folder), *sets, *others, "--resume"])
+        command = shlex.join(["gareader", "train", config, "--out", str(folder), *sets, *others, "--resume"])
         complain(f"stopped after update {position.step:,}; everything is saved. Go on with:\n{command}")
     paths = {"reader": folder / BEST, "last": folder / LAST, "metrics": folder / METRICS}
     if run.best_is_gone:

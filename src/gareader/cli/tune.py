@@ -12,6 +12,7 @@ from gareader.cli.app import Json, Modules, complain, import_modules, watch
 from gareader.cli.train import end_as_signalled, progress_bar, settings_of, stopping
 from gareader.core.config import load_table
 from gareader.core.errors import GareaderError
+from gareader.core.presets import SWEEPS, settings_file
 from gareader.core.whole import written_whole
 
 if TYPE_CHECKING:
@@ -30,9 +31,9 @@ ENDS = {
 
 
 def tune(
-    config: Path,
+    config: str,
     *,
-    space: Path,
+    space: str,
     trials: Annotated[int, Parameter(validator=Number(gte=1))] = 30,
     out: Path | None = None,
     storage: str | None = None,
@@ -44,14 +45,15 @@ def tune(
 ) -> None:
     """Search for the best settings with Optuna; stopped or killed, the same command goes on; needs the extra `tune`.
 
-    Example: `gareader tune configs/tiny.toml --space configs/sweeps/tiny.toml --trials 6 --set train.max_epochs=1`
+    Example: `gareader tune tiny --space tiny --trials 6 --set train.max_epochs=1`
 
     Parameters
     ----------
     config
-        The settings file of the reader, as `train` takes it.
+        The settings file of the reader or the name of a preset, as `train` takes it.
     space
-        The search space: a TOML file with the values or the range of each tuned setting; see docs/tuning.md.
+        The search space: a TOML file with the values or the range of each tuned setting (see docs/tuning.md), or one
+        that comes with gareader, by its name (see `gareader presets`).
     trials
         Trials to finish in all, by all machines; poor ones that were given up count.
     out
@@ -65,8 +67,9 @@ def tune(
     table
         Only write the table, the best settings and the pictures of what is done so far.
     """
-    settings_of(config, assignments)  # a wrong file or assignment is an error before the slow imports
-    load_table(space)
+    file, space_file = settings_file(config), settings_file(space, SWEEPS)
+    settings_of(file, assignments)  # a wrong file or assignment is an error before the slow imports
+    load_table(space_file)
     import_modules(modules)
     import optuna
 
@@ -76,8 +79,8 @@ def tune(
     from gareader.studies.tuning.sweep import Sweep
 
     optuna.logging.set_verbosity(optuna.logging.CRITICAL)
-    plan = Plan.load(config, space, assignments)
-    folder = out or Path("sweeps") / space.stem
+    plan = Plan.load(file, space_file, assignments)
+    folder = out or Path("sweeps") / space_file.stem
     if table and storage is None and not (folder / DATABASE).exists():
         raise GareaderError(f"{folder}: there is no sweep yet, so there is no table; run it first")
     address = storage or local_storage(folder)

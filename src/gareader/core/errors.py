@@ -1,5 +1,6 @@
 """The error tree: every message names the problem, the place and the way out."""
 
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -107,5 +108,27 @@ def extras_told() -> Iterator[None]:
         package = (error.name or "").partition(".")[0]
         if package not in EXTRAS:
             raise
-        line = f"pip install 'gareader[{EXTRAS[package]}]'"
+        line = line_to_install(EXTRAS[package])
         raise GareaderError(f"this needs {package}, which is not installed; type: {line}") from error
+
+
+CLONE = Path(__file__).parents[3]
+"""The clone of the project, if gareader is not installed from a wheel."""
+
+
+def line_to_install(extra: str) -> str:
+    """The line that installs an extra for the Python that runs now: from the clone, if there is one."""
+    import shlex  # both cost every start of gareader milliseconds, and this runs before the end
+    import shutil
+
+    def brief(path: Path) -> str:
+        return shlex.quote(str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path))
+
+    program = Path(sys.executable).with_name("pip")
+    pip = f"{brief(Path(sys.executable))} -m pip"
+    if program.exists():
+        pip = "pip" if shutil.which("pip") == str(program) else brief(program)
+    if not (CLONE / "constraints.txt").exists():
+        return f"{pip} install 'gareader[{extra}]'"
+    folder = "." if Path.cwd() == CLONE else str(CLONE)
+    return f"{pip} install -c {brief(CLONE / 'constraints.txt')} -e {shlex.quote(f'{folder}[{extra}]')}"

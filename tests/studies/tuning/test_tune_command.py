@@ -11,6 +11,7 @@ import pytest
 import forked
 from gareader.cli import main
 from gareader.core.config import load_table
+from gareader.core.errors import line_to_install
 from gareader.training.experiment import Experiment
 from gareader.training.run import METRICS
 from places import PROJECT
@@ -166,4 +167,4 @@ def test_without_optuna_it_says_what_to_install(space, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
     code, _, err = gareader(*arguments(space, tmp_path / "sweep"))
     assert code == 1
-    assert "this needs optuna, which is not installed; type: pip install 'gareader[tune]'" in err
+    assert f"this needs optuna, which is not installed; type: {line_to_install('tune')}" in err

@@ -133,5 +133,5 @@ def test_trials_that_are_all_alike_say_nothing_about_importance(tmp_path):
 
 def test_pictures_need_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(GareaderError, match="this needs matplotlib, which is not installed; type: pip install"):
+    with pytest.raises(GareaderError, match=r"this needs matplotlib, which is not installed; type: .*pip install"):
         parallel_picture(SPACE, FOUND)

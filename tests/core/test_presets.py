@@ -1,0 +1,60 @@
+"""Presets: every settings file of the project by its name, from any folder."""
+
+from pathlib import Path
+
+import pytest
+
+from gareader.core.config import load_table
+from gareader.core.errors import ConfigError
+from gareader.core.presets import RUNS, STUDIES, SWEEPS, by_name, located, settings_file
+from places import PROJECT
+
+CONFIGS = PROJECT / "configs"
+
+
+@pytest.mark.parametrize("kind", [RUNS, STUDIES, SWEEPS])
+def test_every_file_has_a_name(kind):
+    files = sorted((CONFIGS / kind).glob("*.toml"))
+    assert [path.resolve() for path in by_name(kind).values()] == files
+    for path in files:
+        for name in (path.stem, path.stem.replace("_", "-")):
+            assert settings_file(name, kind).resolve() == path
+
+
+def test_a_path_is_a_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tiny").mkdir()  # a folder is no settings file
+    assert settings_file("tiny").resolve() == CONFIGS / "tiny.toml"
+    (tmp_path / "tiny").rmdir()
+    (tmp_path / "tiny").touch()
+    assert settings_file("tiny") == Path("tiny")
+    assert settings_file("./tiny.toml") == Path("tiny.toml")
+    assert settings_file("mine/tiny") == Path("mine/tiny")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "guess"), [("cbt-nee", RUNS, "cbt-ne"), ("table3", STUDIES, "known"), ("tini", SWEEPS, "tiny")]
+)
+def test_an_unknown_name_is_told_with_the_nearest(name, kind, guess):
+    with pytest.raises(ConfigError, match=f"{name}: there is no such file, and no preset has that name; .*{guess}"):
+        settings_file(name, kind)
+
+
+def test_their_own_files_are_found_from_any_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    data = load_table(settings_file("tiny"))["data"]
+    assert Path(data["train"]).samefile(CONFIGS / "tiny" / "train.txt")
+    assert settings_file("configs/tiny.toml").samefile(CONFIGS / "tiny.toml")
+    study = load_table(settings_file("tiny", STUDIES))
+    assert Path(study["rows"]["one hop"]["config"]).samefile(CONFIGS / "tiny.toml")
+    for path in ("configs/no_such.toml", "data/cbt/cbtest_NE_train.txt"):
+        assert located(path) == path
+
+
+def test_files_of_the_current_folder_come_first(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "configs" / "tiny").mkdir(parents=True)
+    (tmp_path / "configs" / "tiny" / "train.txt").touch()
+    data = load_table(settings_file("tiny"))["data"]
+    assert data["train"] == "configs/tiny/train.txt"
+    assert Path(data["validation"]).samefile(CONFIGS / "tiny" / "validation.txt")
