@@ -122,10 +122,9 @@ def with_answer(asked: Asked) -> Example | None:
     """The example with its answer: the candidate that is equal to one, or else has its noun; None if there is none."""
     example = asked.example
     names = [normal(words) for words in example.candidates] if example else []
-    for is_answer in (lambda name: name in asked.answers, lambda name: same_head(name, asked.answers)):
-        if example and (numbers := [number for number, name in enumerate(names) if is_answer(name)]):
-            return replace(example, id=asked.id, answer=numbers[0])
-    return None
+    equal = [number for number, name in enumerate(names) if name in asked.answers]
+    alike = [number for number, name in enumerate(names) if same_head(name, asked.answers)]
+    return replace(example, id=asked.id, answer=(equal or alike)[0]) if example and (equal or alike) else None
 
 
 def measured(model: str, asked: Sequence[Asked]) -> list[Tally]:

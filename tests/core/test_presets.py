@@ -7,6 +7,7 @@ import pytest
 from gareader.core.config import load_table
 from gareader.core.errors import ConfigError
 from gareader.core.presets import RUNS, STUDIES, SWEEPS, by_name, located, settings_file
+from gareader.data.store import PreparedCorpus, prepared_once
 from places import PROJECT
 
 CONFIGS = PROJECT / "configs"
@@ -43,18 +44,19 @@ def test_an_unknown_name_is_told_with_the_nearest(name, kind, guess):
 def test_their_own_files_are_found_from_any_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     data = load_table(settings_file("tiny"))["data"]
-    assert Path(data["train"]).samefile(CONFIGS / "tiny" / "train.txt")
-    assert settings_file("configs/tiny.toml").samefile(CONFIGS / "tiny.toml")
-    study = load_table(settings_file("tiny", STUDIES))
-    assert Path(study["rows"]["one hop"]["config"]).samefile(CONFIGS / "tiny.toml")
-    for path in ("configs/no_such.toml", "data/cbt/cbtest_NE_train.txt"):
+    assert data["train"] == "configs/tiny/train.txt"  # as a run records it, wherever gareader is installed
+    assert Path(located(data["train"])).samefile(CONFIGS / "tiny" / "train.txt")
+    study = load_table("configs/studies/tiny.toml")
+    assert load_table(study["rows"]["one hop"]["config"]) == load_table(CONFIGS / "tiny.toml")
+    for path in ("configs/no_such.toml", "data/cbt/cbtest_NE_train.txt", "tiny.toml"):
         assert located(path) == path
+    prepared = prepared_once(data["validation"], tmp_path / "validation.arrow", lambda examples, label: examples)
+    assert len(PreparedCorpus.open(prepared)) == 200
 
 
 def test_files_of_the_current_folder_come_first(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "configs" / "tiny").mkdir(parents=True)
     (tmp_path / "configs" / "tiny" / "train.txt").touch()
-    data = load_table(settings_file("tiny"))["data"]
-    assert data["train"] == "configs/tiny/train.txt"
-    assert Path(data["validation"]).samefile(CONFIGS / "tiny" / "validation.txt")
+    assert located("configs/tiny/train.txt") == "configs/tiny/train.txt"
+    assert Path(located("configs/tiny/validation.txt")).samefile(CONFIGS / "tiny" / "validation.txt")

@@ -14,7 +14,7 @@ from gareader.cli.train import end_as_signalled, progress_bar, stopping
 from gareader.core.config import Table, load_table
 from gareader.core.errors import GareaderError
 from gareader.core.locks import locked
-from gareader.core.presets import STUDIES, settings_file
+from gareader.core.presets import STUDIES, located, settings_file
 from gareader.core.whole import written_whole
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def check_files(plan: Table) -> None:
 
 def check_present(files: Iterable[str]) -> None:
     """Raise GareaderError for missing files; addresses such as s3://… are not looked up."""
-    if absent := sorted({path for path in files if "://" not in path and not Path(path).exists()}):
+    if absent := sorted({path for path in files if "://" not in path and not Path(located(path)).exists()}):
         raise GareaderError(f"the study names files that are not there, so nothing was done: {', '.join(absent)}")
 
 

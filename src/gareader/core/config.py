@@ -191,10 +191,9 @@ def _parts(expected: Any) -> tuple[Any, Bounds | None]:
 
 
 def load_table(path: Path | str) -> Table:
-    """Read a TOML file as nested tables; paths of files that come with gareader are those where they are."""
+    """Read a TOML file as nested tables."""
     try:
-        table: Table = located(toml_table(read_small(Path(path)).decode()))
-        return table
+        return toml_table(read_small(Path(located(path))).decode())
     except FileNotFoundError:
         raise ConfigError(f"{path}: there is no such file; check the path") from None
     except (ParseError, UnicodeDecodeError) as error:

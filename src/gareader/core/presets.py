@@ -1,7 +1,6 @@
 """The settings files that come with gareader: presets of runs, studies and search spaces, each found by its name."""
 
 from pathlib import Path
-from typing import Any
 
 from gareader.core.errors import ConfigError, did_you_mean
 
@@ -20,7 +19,7 @@ def settings_file(given: Path | str, kind: str = RUNS) -> Path:
     """A settings file, given by its path, or by its name as a preset; raise ConfigError for an unknown name."""
     path = Path(given)
     if path.is_file() or path.suffix or len(path.parts) != 1:
-        return Path(located(str(path)))
+        return path
     known = by_name(kind)
     name = path.name.replace("_", "-")
     if name not in known:
@@ -28,11 +27,7 @@ def settings_file(given: Path | str, kind: str = RUNS) -> Path:
     return known[name]
 
 
-def located(value: Any) -> Any:
-    """The value with each path `configs/…` that is not in the current folder replaced by gareader's own file."""
-    if isinstance(value, dict):
-        return {key: located(inner) for key, inner in value.items()}
-    if isinstance(value, str) and value.startswith("configs/") and not Path(value).exists():
-        own = FOLDER / value.removeprefix("configs/")
-        return str(own) if own.exists() else value
-    return value
+def located(path: Path | str) -> str:
+    """Where the file of a settings file is: gareader's own one for `configs/…`, unless the current folder has it."""
+    own = FOLDER / str(path).removeprefix("configs/")
+    return str(own if str(path).startswith("configs/") and own.exists() and not Path(path).exists() else path)

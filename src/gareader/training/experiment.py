@@ -19,6 +19,7 @@ from gareader.core.config import Settings, Table, changed, declared, flat, from_
 from gareader.core.distributed import ALONE, Group, joined, restarted
 from gareader.core.errors import ConfigError, TrainingError, did_you_mean
 from gareader.core.locks import locked
+from gareader.core.presets import settings_file
 from gareader.data.anonymity import mark
 from gareader.data.arrays import TABLE
 from gareader.data.batching import SPECIAL_WORDS, Collator
@@ -241,14 +242,15 @@ def train(
 ) -> Run:
     """Train a reader, as `gareader train` does, and return the run: its `folder`, its `best` model, its `metrics`.
 
-    `settings` is a TOML file, a dict of its sections data, reader and train, or an Experiment. `out` is the run's
+    `settings` is a preset or a TOML file, a dict of its sections data, reader and train, or an Experiment. `out` is the run's
     folder; if not given, it is in runs/ and has the name of the settings file, or of the reader. The run can be
     interrupted or killed at any time; with `resume` it goes on from its checkpoint. `progress` is called with each line
     of metrics, and the share of the longest possible run that is done.
     """
     name = None
     if isinstance(settings, os.PathLike | str):
-        name, settings = Path(settings).stem, load_table(Path(settings))
+        path = settings_file(os.fspath(settings))
+        name, settings = path.stem, load_table(path)
     if not isinstance(settings, Experiment):
         settings = Experiment.from_table(with_paths_as_text(settings))
     folder = Path("runs") / (name or settings.reader) if out is None else Path(out)
