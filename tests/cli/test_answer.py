@@ -197,13 +197,15 @@ def test_questions_that_cannot_be_answered(answer, tmp_path, document, query, gi
 
 
 def test_documents_that_cannot_be_read(answer, tmp_path):
-    latin, folder, cut = tmp_path / "latin.txt", tmp_path / "folder", tmp_path / "cut.gz"
+    latin, folder, cut, shelf = (tmp_path / name for name in ("latin.txt", "folder", "cut.gz", "shelf.txt"))
     latin.write_bytes("Zoë has the drum.".encode("latin-1"))
     folder.mkdir()
     cut.write_bytes(gzip.compress(STORY.encode() * 99)[:-20])
+    shelf.write_text("Zoë, " * 800_001, "utf-8")
     for document, message in (
         (tmp_path / "nowhere.txt", "nowhere.txt: there is no such file or folder; check the path"),
         (latin, "latin.txt: this is not UTF-8 text (invalid continuation byte); save it as UTF-8"),
+        (shelf, "shelf.txt: 4,000,005 characters in one text, and 4,000,000 are the most; give a part of it"),
         (folder, "folder: this is a folder; name one of its files"),
         (cut, "cut.gz: damaged or cut off here"),
     ):

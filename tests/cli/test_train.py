@@ -119,7 +119,7 @@ def test_a_full_disk(whole, tmp_path, gareader):
         err.splitlines()[-1],
     )
     assert {path.name for path in folder.iterdir()} == {
-        *("settings.json", "train.arrow", "validation.arrow"),
+        *("settings.json", "sources.json", "train.arrow", "validation.arrow"),
         *(STATE, METRICS, BEST),
     }
     before = (folder / STATE).read_bytes()

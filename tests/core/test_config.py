@@ -1,7 +1,7 @@
 """TOML to settings, and complaints that name the key."""
 
 from dataclasses import dataclass
-from math import nan
+from math import inf, nan
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -68,6 +68,7 @@ def test_values_and_defaults():
         ({"size": 1, "share": 0}, "small.share = 0.0 is too small; use more than 0 and at most 1"),
         ({"size": 1, "share": 1.1}, "small.share = 1.1 is too large; use more than 0 and at most 1"),
         ({"size": 1, "share": nan}, "small.share = nan is no number; use more than 0 and at most 1"),
+        ({"size": 1, "share": inf}, "small.share = inf is not finite; use more than 0 and at most 1"),
         ({"size": 1, "limit": 10}, "small.limit = 10.0 is too large; use 0 or more and less than 10"),
         ({"size": 1, "side": 2}, "small.side = 2 is even; use odd, as sides are"),
         ({"size": 1, "way": "dwn"}, "small.way = 'dwn' is not known; did you mean 'down'? known: down, up"),

@@ -19,6 +19,12 @@ def test_no_object(text, kind):
         json_object(text)
 
 
+@pytest.mark.parametrize(("parse", "text"), [(json_value, DIGITS), (toml_table, f"a = {DIGITS}")])
+def test_a_number_of_thousands_of_digits(parse, text):
+    with pytest.raises(ParseError, match=r"^a number has thousands of digits$"):
+        parse(text)
+
+
 def test_values():
     assert json_object('{"a": [1, null]}') == {"a": [1, None]}
     assert json_value(b"[1.5]") == [1.5]

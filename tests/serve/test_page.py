@@ -247,6 +247,20 @@ def test_a_clicked_word_of_a_name_asks_for_the_whole_name(page):
     assert "the text has “Frost King” there" in page.locator("#verdict").inner_text()
 
 
+def test_a_clicked_name_stands_among_names(page):
+    clicked(page, "Anna", 1)  # the question “Last of all ___ went” alone asks for other words than names
+    assert {"Anna", "Greta", "Ilse"} <= set(chips(page))
+
+
+def test_the_keyboard_stays_at_the_hidden_sentence(opened):
+    page = opened(d=HUGO, q="The door was opened by ___.")
+    clicked(page, "Tamsin", 1)
+    expect(page.locator("#words .gone")).to_be_focused()
+    page.keyboard.press("Enter")
+    assert page.locator("#words del").count() == 0
+    expect(page.locator("#words button", has_text="Hugo").nth(1)).to_be_focused()
+
+
 # ---- own texts, errors, tokens, links ----
 
 
@@ -331,6 +345,26 @@ def test_a_link_restores_the_whole_question(opened, quiet, address):
     )
     assert "#" not in request.value.url
     assert not request.value.headers.get("referer")
+
+
+def test_a_link_to_a_model_that_is_not_here_says_so(opened):
+    page = opened(d=HUGO, q="The door was opened by ___.", m="elsewhere")
+    expect(page.locator("#note")).to_contain_text("no model “elsewhere”, which the link names; stories has answered")
+    page.locator("#model").select_option("stories-one-hop")
+    asked(page)
+    expect(page.locator("#note")).not_to_contain_text("elsewhere")
+
+
+def test_a_link_keeps_its_model_until_the_models_are_known(quiet, address):
+    quiet.route("**/models", lambda route: route.abort())
+    quiet.goto("about:blank")
+    quiet.goto(address + linked(d=HUGO, q="The door was opened by ___.", m="stories-one-hop"))
+    expect(quiet.locator("#error")).to_contain_text("does not answer")
+    quiet.unroute("**/models")
+    with quiet.expect_request("**/answer") as request:
+        quiet.get_by_role("button", name="Answer", exact=True).click()
+    assert request.value.post_data_json["model"] == "stories-one-hop"
+    quiet.wait_for_selector("#answers li")
 
 
 def test_the_link_holds_what_has_just_been_written(page):
@@ -499,6 +533,11 @@ def test_a_text_of_fifty_thousand_words_is_drawn_and_read_in_parts(page):
     assert {"Hugo", "Tamsin"} <= {answer.removeprefix("Old ") for answer in answers(page)}
     assert page.locator("#words button").count() < 1000
     assert "Hugo thanked Tamsin" in page.locator("#words").text_content()  # the part with the most attention
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as JSON lines").click()
+    saved = json.loads(download.value.path().read_text("utf-8").splitlines()[-1])["document"]
+    assert HUGO in saved  # what was read, not the whole text
+    assert len(saved.split()) < 2000
     drawn = page.locator("#parts").inner_text()
     page.get_by_role("button", name="Previous").click()
     assert page.locator("#parts").inner_text() != drawn
@@ -578,6 +617,10 @@ def test_no_serious_problem_of_accessibility(opened):
     assert page.locator("#tip").is_visible()
     assert {shape: problems(*shape) for shape in SHAPES} == {shape: [] for shape in SHAPES}
     page.get_by_role("button", name="Your own text").click()
+    assert problems(375, "light") == problems(1280, "dark") == []
+    page.goto(f"{page.url.partition('#')[0]}docs")
+    page.wait_for_selector("#operations table")
+    page.evaluate(AXE.read_text("utf-8"))
     assert problems(375, "light") == problems(1280, "dark") == []
 
 

@@ -312,6 +312,76 @@ def test_slowness_is_told_with_a_time_to_come_again():
     assert late.headers["Retry-After"] == "5"
 
 
+class Slow:
+    """Proposes candidates; for long texts, not before it is told to."""
+
+    def __init__(self):
+        self.go, self.read = Event(), []
+
+    def __call__(self, document, _query):
+        if len(document) > 1000:
+            self.go.wait(60)
+        self.read.append(len(document))
+        return [("Ann",)]
+
+
+LONG = "Ann has the lamp. " * 1200
+
+
+def test_short_texts_do_not_wait_for_long_ones_nor_for_those_of_clients_that_have_gone(monkeypatch):
+    slow = Slow()
+    monkeypatch.setattr("gareader.serve.service.propose_candidates", slow)
+
+    async def conversation(client):
+        gone = [asyncio.create_task(client.post("/candidates", json={"document": LONG})) for _ in range(40)]
+        await asyncio.sleep(0.1)
+        short = await asyncio.wait_for(client.post("/candidates", json={"document": "Ann has it."}), 20)
+        for task in gone:
+            task.cancel()
+        async with asyncio.timeout(60):
+            while 'path="/candidates",status="499"} 40' not in (await client.get("/metrics")).text:
+                await asyncio.sleep(0.005)
+        slow.go.set()
+        last = await client.post("/candidates", json={"document": LONG})
+        return short, last
+
+    short, last = talk(conversation)
+    assert (short.status_code, last.status_code) == (200, 200)
+    assert len(slow.read) == 3  # of the forty, one had begun
+
+
+@pytest.mark.parametrize(
+    ("limits", "status"), [(Limits(waiting_words=10_000), 503), (Limits(client_words=10_000), 429)]
+)
+def test_texts_that_wait_for_candidates_are_counted(monkeypatch, limits, status):
+    slow = Slow()
+    monkeypatch.setattr("gareader.serve.service.propose_candidates", slow)
+
+    async def conversation(client):
+        tasks = [asyncio.create_task(client.post("/candidates", json={"document": LONG})) for _ in range(4)]
+        await until(lambda: any(task.done() for task in tasks))
+        slow.go.set()
+        return [await task for task in tasks]
+
+    refused = [each for each in talk(conversation, limits=limits) if each.status_code != 200]
+    assert [each.status_code for each in refused] == [status]
+    assert refused[0].headers["Retry-After"] == "1"
+
+
+def test_slow_candidates_are_told(monkeypatch):
+    slow = Slow()
+    monkeypatch.setattr("gareader.serve.service.propose_candidates", slow)
+
+    async def impatient(client):
+        response = await client.post("/candidates", json={"document": LONG})
+        slow.go.set()
+        return response
+
+    late = talk(impatient, limits=Limits(seconds=0.2))
+    assert late.status_code == 503
+    assert "no answer within 0.2 seconds" in late.json()["detail"]
+
+
 def test_the_token():
     for headers in (None, {"Authorization": "Bearer wrong"}, {"Authorization": f"Basic {TOKEN}"}):
         response = post(ASKED, token=TOKEN, headers=headers)

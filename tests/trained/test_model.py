@@ -388,6 +388,25 @@ def test_weights_that_are_not_finite_are_refused(tmp_path, packed, value, file):
             read(tmp_path / "best")
 
 
+def test_weights_of_another_type_are_refused(tmp_path):
+    save(made(), tmp_path / "best")
+    arrays = load_file(tmp_path / "best" / WEIGHTS)
+    name = next(iter(arrays))
+    arrays[name] = arrays[name].long()
+    save_file(arrays, tmp_path / "best" / WEIGHTS)
+    resum(tmp_path / "best")
+    for read in (load, predictor.load):
+        with pytest.raises(ModelError, match=re.escape(f"({name} has numbers of type int64)")):
+            read(tmp_path / "best")
+
+
+@pytest.mark.parametrize("scale", [float("inf"), 1e308])
+def test_a_scale_that_no_vector_can_have_is_refused(folder, scale):
+    change(folder, words={**read_settings(folder)["words"], "unknown_scale": scale})
+    with pytest.raises(ModelError, match=r"words\.unknown_scale = .* is "):
+        predictor.load(folder)
+
+
 @pytest.mark.parametrize("settings", [{"hidden": 20_000}, {"hops": 10**6}, {"hops": 10**18}])
 def test_settings_that_ask_for_more_than_there_is_are_refused_before_room_is_made(folder, settings):
     change(folder, settings={**read_settings(folder)["settings"], **settings})

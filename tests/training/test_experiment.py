@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import torch
 import gareader
 import synthetic
 from gareader.core.errors import ConfigError, GareaderError, TrainingError
+from gareader.data.corpora import cbt, question_files
 from gareader.data.store import prepare
 from gareader.trained.model import load
 from gareader.training.experiment import Experiment, train
@@ -44,6 +46,35 @@ def test_whatever_stops_a_run_before_it_begins_the_next_try_can_start(tmp_path, 
             experiment.run(folder)
     assert [path.name for path in folder.iterdir()] == ["notes.txt"]
     assert experiment.run(folder).position.step == 0
+
+
+@pytest.mark.parametrize("folder", [False, True])
+def test_a_corpus_that_has_changed_since_its_copy_was_made_is_told(tmp_path, folder):
+    source = tmp_path / "questions"
+    questions = [*synthetic.corpus(20, seed=1)]
+    if folder:
+        source.mkdir()
+        for each in questions:
+            (source / f"{each.id}.question").write_text(question_files.written(each))
+    else:
+        source.write_text("".join(map(cbt.written, questions)))
+    experiment = Experiment.from_table(settings(tmp_path, train=str(source), validation=str(source)))
+    experiment.run(tmp_path / "run").train(lambda: True)
+    assert experiment.run(tmp_path / "run", resume=True).position.finished
+    changed = replace(questions[3], answer=((questions[3].answer or 0) + 1) % 4)
+    if folder:
+        (source / f"{changed.id}.question").write_text(question_files.written(changed) + "\n")
+    else:
+        source.write_text("".join(map(cbt.written, [*questions[:3], changed, *questions[4:]])))
+    with pytest.raises(
+        TrainingError, match=r"questions: it has changed since the run in .* began, which reads its copy"
+    ):
+        experiment.run(tmp_path / "run", resume=True)
+    source.rename(tmp_path / "elsewhere")  # the run needs its copy alone
+    assert experiment.run(tmp_path / "run", resume=True).position.finished
+    (tmp_path / "run" / "sources.json").write_text("[")
+    with pytest.raises(TrainingError, match=r"sources\.json: cannot be read; remove it to resume the run"):
+        experiment.run(tmp_path / "run", resume=True)
 
 
 def test_training_starts_from_the_weights_of_a_trained_reader(tmp_path):

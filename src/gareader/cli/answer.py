@@ -27,6 +27,9 @@ from gareader.trained.predictor import Answering, load
 
 FOR_EXAMPLE = "for example: --candidates 'Tom|Mary Ann'"
 
+CHARACTERS = 4_000_000
+"""The most characters of a document: a long novel, which takes about four gigabytes to read."""
+
 SHADES = (0.1, "bold black on bright_yellow"), (0.03, "black on yellow"), (0.01, "yellow")
 """Styles of words, by the least share of the attention."""
 
@@ -169,11 +172,15 @@ def read_text(path: Path) -> str:
             text = content.read(LARGEST + 1)
             if len(text) > LARGEST:
                 raise files.too_large("text", path)
-            return text.decode()
+            characters = len(document := text.decode())
         except UnicodeDecodeError as error:
             raise CorpusError(f"this is not UTF-8 text ({error.reason}); save it as UTF-8", path) from None
         except DAMAGE as problem:
             raise damaged(problem, path) from None
+    if characters > CHARACTERS:
+        limit = f"{characters:,} characters in one text, and {CHARACTERS:,} are the most"
+        raise CorpusError(f"{limit}; give a part of it, such as a chapter", path)
+    return document
 
 
 def demo() -> None:

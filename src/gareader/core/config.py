@@ -31,6 +31,8 @@ class Bounds:
         """The problem with a number, or None."""
         if not (value >= self.least and (value > self.above or self.above == -inf)):
             return "too small" if value == value else "no number"
+        if value == inf:
+            return "not finite"
         if value > self.most or (value >= self.below and self.below != inf):
             return "too large"
         return "even" if self.odd and value % 2 == 0 else None

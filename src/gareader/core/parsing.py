@@ -16,8 +16,8 @@ def json_value(text: str | bytes, parse_constant: Callable[[str], Any] | None = 
         return json.loads(text, parse_constant=parse_constant)
     except RecursionError:
         raise ParseError("it is nested too deeply") from None
-    except ValueError as error:  # also of bytes that are not UTF-8, and of numbers with thousands of digits
-        raise ParseError(str(error)) from None
+    except ValueError as error:  # also of bytes that are not UTF-8
+        raise _parse_error(error) from None
 
 
 def json_object(text: str | bytes) -> dict[str, Any]:
@@ -35,7 +35,13 @@ def toml_table(text: str) -> dict[str, Any]:
     except RecursionError:
         raise ParseError("it is nested too deeply") from None
     except ValueError as error:
-        raise ParseError(str(error)) from None
+        raise _parse_error(error) from None
+
+
+def _parse_error(error: ValueError) -> ParseError:
+    """Python's own error about thousands of digits names a function to call."""
+    digits = "integer string conversion" in str(error)
+    return ParseError("a number has thousands of digits" if digits else str(error))
 
 
 def json_kind(value: object) -> str:

@@ -71,7 +71,7 @@ def description(most_questions: int) -> Json:
                     {"names": ["Ann", "Ben"]},
                     takes=_ref("Text"),
                     requests={"a document and a query": {"document": STORY, "query": "___ has the drum."}},
-                    problems=(400, 401, 408, 413, 421, 422, 431, 500, 501),
+                    problems=tuple(PROBLEMS),
                 )
             },
             "/models": {

@@ -12,7 +12,7 @@ from functools import partial
 from importlib.resources import files
 from ipaddress import ip_address
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 from gareader.core.errors import GareaderError, QuestionError
 from gareader.data.examples import Example, Prediction, Words
@@ -32,6 +32,7 @@ from gareader.serve.messages import (
 )
 from gareader.serve.metrics import Metrics
 from gareader.serve.openapi import description
+from gareader.serve.turns import Turns
 from gareader.trained.predictor import Answering
 
 KINDS = {"html": "text/html; charset=utf-8", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
@@ -49,7 +50,11 @@ HEADERS = {
 OTHER = "other"
 """The path of requests to nowhere, in metrics and log: the sent one may have a user's text."""
 INLINE = 20_000
-"""Questions with candidates and at most so many characters become words in the event loop, others in a thread."""
+"""Questions with candidates and at most so many characters become words in the event loop, others in a thread.
+
+Longer texts have a thread of their own, so that the others need not wait for them.
+"""
+Result = TypeVar("Result")
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
@@ -119,6 +124,8 @@ class ModelService:
         self.hosts = hosts or Hosts.of("127.0.0.1")
         self.log = log or Log(lambda line: None)
         self.batchers: dict[str, Batcher] = {}
+        self.turns: dict[bool, Turns] = {}
+        """Where texts become words, by whether they are long."""
         listed = as_json([dict(each) for each in about] or [{"name": name} for name in models])
         self.routes = {
             "/answer": Route("POST", self.answer),
@@ -136,16 +143,13 @@ class ModelService:
         """Read questions as long as this context lasts, as the worker of that number."""
         self.metrics.worker = worker
         self.metrics.set("pid", os.getpid())
-        limits = self.limits
+        words = {"most_words": self.limits.waiting_words, "client_words": self.limits.client_words}
+        self.turns = {long: Turns(**words) for long in (False, True)}
         for name, model in self.models.items():
-            self.batchers[name] = Batcher(
-                model,
-                batch_size=self.batch_size,
-                most_words=limits.waiting_words,
-                client_words=limits.client_words,
-                seen=self.metrics.read_together,
-            )
+            self.batchers[name] = Batcher(model, batch_size=self.batch_size, seen=self.metrics.read_together, **words)
         yield
+        for turns in self.turns.values():
+            turns.close()
         for batcher in self.batchers.values():
             await batcher.close()
 
@@ -220,6 +224,10 @@ class ModelService:
 
     async def answer(self, request: Request) -> Response:
         """Answer a question, or each of a list."""
+        async with self._in_time():
+            return await self._answer(request)
+
+    async def _answer(self, request: Request) -> Response:
         body = body_of(request)
         questions = questions_of(body, self.limits.questions)
         names = [each.model or next(iter(self.batchers)) for each in questions]
@@ -230,7 +238,7 @@ class ModelService:
         for number, each in enumerate(questions):
             make = partial(self._example, each, number)
             if each.candidates is None or len(each.document) > INLINE:
-                examples.append(await asyncio.to_thread(make))
+                examples.append(await self._in_turn(make, each.document, request.client))
             else:
                 await asyncio.sleep(0)  # others have their turn between two texts
                 examples.append(make())
@@ -248,9 +256,11 @@ class ModelService:
 
     async def candidates(self, request: Request) -> Response:
         """Possible answers, proposed from the document, of the kinds that the query asks for."""
-        words = self._words(*document_and_query(body_of(request)))
+        texts = document_and_query(body_of(request))
         try:
-            proposed = await asyncio.to_thread(propose_candidates, *words)
+            async with self._in_time():
+                work = partial(self._proposed, *texts)
+                proposed = await self._in_turn(work, texts[0], request.client)
         except GareaderError as error:
             raise Problem(400, str(error)) from None
         return as_json([" ".join(each) for each in proposed])
@@ -269,15 +279,19 @@ class ModelService:
         """The questions without an answer."""
         return sum(batcher.asked for batcher in self.batchers.values())
 
-    async def _predictions(
-        self, questions: Sequence[Question], names: Sequence[str], examples: Sequence[Example], client: str
-    ) -> list[Prediction]:
-        futures: list[asyncio.Future[Prediction]] = []
+    def _proposed(self, document: str, query: str) -> Sequence[Words]:
+        return propose_candidates(*self._words(document, query))
+
+    async def _in_turn(self, work: Callable[[], Result], text: str, client: str) -> Result:
+        """Do the work on a text in a thread."""
+        return await self.turns[len(text) > INLINE].do(work, len(text), client)
+
+    @asynccontextmanager
+    async def _in_time(self) -> AsyncIterator[None]:
+        """Raise Problem if there is too much to do, or it takes too long."""
         try:
-            for each, name, example in zip(questions, names, examples, strict=True):
-                futures.append(self.batchers[name].ask(example, attention=each.attention, client=client))
             async with asyncio.timeout(self.limits.seconds):
-                return [await future for future in futures]
+                yield
         except OverloadedError as error:
             if error.own:
                 problem = "too many of your words wait; ask again when there are answers, or ask less at a time"
@@ -286,6 +300,15 @@ class ModelService:
         except TimeoutError:
             problem = f"no answer within {self.limits.seconds:g} seconds; ask less at a time, or come again later"
             raise Problem(503, problem, {"Retry-After": "5"}) from None
+
+    async def _predictions(
+        self, questions: Sequence[Question], names: Sequence[str], examples: Sequence[Example], client: str
+    ) -> list[Prediction]:
+        futures: list[asyncio.Future[Prediction]] = []
+        try:
+            for each, name, example in zip(questions, names, examples, strict=True):
+                futures.append(self.batchers[name].ask(example, attention=each.attention, client=client))
+            return [await future for future in futures]
         finally:
             for future in futures:  # all questions of a list are answered, or none; nobody may wait for them any more
                 future.cancel()

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from numpy.typing import NDArray
 from safetensors.numpy import load_file
 
-from gareader.core.config import Bounds, Count, Positive, Settings, from_table
+from gareader.core.config import Bounds, Count, Settings, from_table
 from gareader.core.errors import ConfigError, ModelError
 from gareader.data.anonymity import Way
 from gareader.data.batching import Collator
@@ -37,7 +37,7 @@ class WordSettings(Settings):
     characters: Count = 10
     anonymity: Way = "none"
     marks: Annotated[int, Bounds(least=0)] = 0
-    unknown_scale: Positive = 1.0
+    unknown_scale: Annotated[float, Bounds(above=0, most=1e6)] = 1.0
 
 
 WORD_SETTINGS = tuple(field.name for field in fields(WordSettings))
@@ -85,6 +85,8 @@ def read(folder: Path) -> Stored:
             raise ConfigError(f"{counts}, but a vocabulary of {len(vocabulary)}")
         collator = Collator(vocabulary, Alphabet.read(files[ALPHABET]), **asdict(word_settings))
         weights = unpack(load_file(files[WEIGHTS]))
+        if odd := [name for name, array in weights.items() if array.dtype.kind != "f"]:
+            raise ConfigError(f"{odd[0]} has numbers of type {weights[odd[0]].dtype}")
         check_finite(weights)
         temperatures = Temperatures.of(settings)
         return Stored(

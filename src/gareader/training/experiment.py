@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -20,6 +20,7 @@ from gareader.core.distributed import ALONE, Group, joined, restarted
 from gareader.core.errors import ConfigError, TrainingError, did_you_mean
 from gareader.core.locks import locked
 from gareader.core.presets import settings_file
+from gareader.data.addresses import is_prepared
 from gareader.data.anonymity import mark
 from gareader.data.arrays import TABLE
 from gareader.data.batching import SPECIAL_WORDS, Collator
@@ -30,6 +31,7 @@ from gareader.data.vocabulary import Alphabet
 from gareader.readers.registry import is_reader, kind_of, new_reader, reader_names
 from gareader.readers.settings import GATED_ATTENTION
 from gareader.trained import models
+from gareader.trained.folder import digest
 from gareader.trained.model import Model
 from gareader.trained.model import load as load_model
 from gareader.training.engine import training_device
@@ -38,6 +40,8 @@ from gareader.training.settings import SECTIONS, DataConfig, TrainConfig, check_
 
 RUN_SETTINGS = "settings.json"
 """The resolved settings, in the run folder."""
+SOURCES = "sources.json"
+"""The checksums of the files that the run folder has prepared copies of."""
 
 
 @dataclass(frozen=True)
@@ -175,11 +179,30 @@ class Experiment:
             if file.exists():
                 raise TrainingError(f"{folder}: there is a run already; go on with --resume, or choose another --out")
             write_claim(file, self.table())
+            if sources := self.sources():
+                write_claim(folder / SOURCES, sources)
             return
         nothing = f"{folder}: there is no run to resume here; begin it without --resume"
         before = Experiment.recorded(read_claim(file, nothing))
         way_out = "resume it with its own, or begin a new run in another folder"
         check_same(f"{folder}: the run there", self.changed(before), way_out)
+        if (folder / SOURCES).exists():  # earlier versions wrote none
+            kept = read_claim(folder / SOURCES, f"{folder / SOURCES}: cannot be read; remove it to resume the run")
+            for name, source in self.sources().items():
+                if source != kept.get(name):
+                    path, copy = getattr(self.data, name), folder / f"{name}.arrow"
+                    other = f"it has changed since the run in {folder} began, which reads its copy {copy.name}"
+                    way_out = f"begin a new run in another folder, or go on with data.{name} as it was"
+                    raise TrainingError(f"{path}: {other}; {way_out}")
+
+    def sources(self) -> dict[str, str]:
+        """The checksums of the corpora that can be read and are not prepared."""
+        found = {}
+        for name, path in {"train": self.data.train, "validation": self.data.validation}.items():
+            with suppress(OSError):
+                if not is_prepared(path):
+                    found[name] = checksum(Path(path))
+        return found
 
     def changed(self, before: "Experiment") -> list[str]:
         """The names of the settings in which two experiments differ."""
@@ -242,8 +265,8 @@ def train(
 ) -> Run:
     """Train a reader, as `gareader train` does, and return the run: its `folder`, its `best` model, its `metrics`.
 
-    `settings` is a preset or a TOML file, a dict of its sections data, reader and train, or an Experiment. `out` is the run's
-    folder; if not given, it is in runs/ and has the name of the settings file, or of the reader. The run can be
+    `settings` is a preset or a TOML file, a dict of its sections data, reader and train, or an Experiment. `out` is the
+    run's folder; if not given, it is in runs/ and has the name of the settings file, or of the reader. The run can be
     interrupted or killed at any time; with `resume` it goes on from its checkpoint. `progress` is called with each line
     of metrics, and the share of the longest possible run that is done.
     """
@@ -289,6 +312,14 @@ def copy_weights(reader: nn.Module, start: Model, name: str) -> None:
                 "take the settings of [reader] and data.vector_width from its reader.json"
             )
     reader.load_state_dict(trained | {TABLE: weights[TABLE]})
+
+
+def checksum(corpus: Path) -> str:
+    """The checksum of a file; of a folder of many files, that of their names and sizes."""
+    if not corpus.is_dir():
+        return digest(corpus)
+    with os.scandir(corpus) as files:
+        return sha256(json.dumps(sorted((each.name, each.stat().st_size) for each in files)).encode()).hexdigest()
 
 
 def is_begun(folder: Path) -> bool:

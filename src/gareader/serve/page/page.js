@@ -7,11 +7,12 @@ const TOKEN = "gareader-token";
 const LARGEST = 900_000; // bytes of a text that are sent at once; the service takes 1,000,000 for a request
 
 // Everything here belongs to `text`. `source` says who gave the candidates: the service ("proposed"), an example or a
-// link ("given"), the user ("own"). `hidden` is the sentence that became the question, `expected` its missing word.
+// link ("given"), the user ("own"). `hidden` is the sentence that became the question, `expected` its missing word,
+// `read` what the answer was read from, `wanted` a link's model that this service does not have or has not told yet.
 const state = {
   text: "", sentences: [], parts: [[0, 0]], part: 0, counts: null,
   candidates: [], source: "proposed", hidden: null, expected: "",
-  answer: null, seen: null, places: [], note: "",
+  answer: null, seen: null, places: [], note: "", read: "", wanted: "",
   hop: null, held: null, pairs: false, turn: 0, undo: [], asked: [], units: [], models: [],
 };
 
@@ -199,7 +200,7 @@ function drawStory() {
   drawUnits($("words"), state.units);
   $("words").append(text.slice(at, to));
   if (focused !== null) {
-    const next = state.units.find(({ element }) => Number(element.dataset.at) >= focused) || state.units[0];
+    const next = state.units.findLast(({ element }) => Number(element.dataset.at) <= focused) || state.units[0];
     if (next) { state.units[0].element.tabIndex = -1; next.element.tabIndex = 0; next.element.focus(); }
   }
   drawParts();
@@ -250,9 +251,9 @@ function walk(event) {
 
 // What Undo brings back, and what an entry of the list of answers shows again.
 function snapshot() {
-  const { text, candidates, source, hidden, expected, answer, seen, places, note, part } = state;
+  const { text, candidates, source, hidden, expected, answer, seen, places, note, read, part } = state;
   const typed = { query: $("query").value, model: $("model").value, candidates: [...candidates] };
-  return { text, ...typed, source, hidden, expected, answer, seen, places, note, part };
+  return { text, ...typed, source, hidden, expected, answer, seen, places, note, read, part };
 }
 
 function remember() {
@@ -265,8 +266,7 @@ function restore({ query, model, text, ...others }) {
   complain("");
   $("text").value = text;
   $("query").value = query;
-  if ([...$("model").options].some(({ value }) => value === model)) $("model").value = model;
-  drawAbout();
+  choose(model);
   if (text !== state.text) setText(text);
   Object.assign(state, others, { candidates: [...others.candidates] });
   edit(false);
@@ -299,21 +299,22 @@ function blank(place) {
   refresh();
   if (own) { state.candidates = withExpected(own); drawChips(); ask(); return; }
   const turn = state.turn;
-  nameAt(word, sentence, start, end).then((around) => {
+  namesOf().then((names) => {
     if (turn !== state.turn) return false; // another word was clicked
+    const places = names.filter((name) => name.split(" ").includes(word))
+      .map((name) => nameAround(name, sentence, start, end));
+    const around = places.find(Boolean);
     if (around) hide(sentence, ...around);
-    return propose((names) => { state.candidates = withExpected(names); });
+    return propose((proposed) => { state.candidates = withExpected(hasExpected(proposed) ? proposed : names); });
   }).then((done) => { if (done) ask(); });
 }
 
-// Where the whole name of this word stands; null if it is none, or a name alone.
-async function nameAt(word, sentence, start, end) {
+// The names of the text, whatever the question asks for.
+async function namesOf() {
   try {
     const names = await whole((pieces) => send("/candidates", { document: joined(pieces), query: "" }));
-    const places = names.map(asName).filter((name) => name.split(" ").includes(word))
-      .map((name) => nameAround(name, sentence, start, end));
-    return places.find(Boolean) || null;
-  } catch { return null; }
+    return names.map(asName);
+  } catch { return []; }
 }
 
 function hide(sentence, start, end) {
@@ -333,9 +334,9 @@ function sameName(one, other) {
   return few.every((word) => many.includes(word));
 }
 
-function withExpected(names) {
-  return names.some((name) => sameName(name, state.expected)) ? names : [state.expected, ...names.slice(0, 9)];
-}
+function hasExpected(names) { return names.some((name) => sameName(name, state.expected)); }
+
+function withExpected(names) { return hasExpected(names) ? names : [state.expected, ...names.slice(0, 9)]; }
 
 function bringBack() {
   remember();
@@ -438,7 +439,7 @@ async function answered(question) {
       const answer = await send("/answer", { ...body, attention: true });
       const only = `it read only ${named(pieces)}, with the most words of the question`;
       const note = best ? `The text is longer than this service reads at once; ${only}.` : "";
-      return { answer, seen: answer.attention || null, pieces, note };
+      return { answer, seen: answer.attention || null, pieces, note, read: body.document };
     } catch (error) {
       if (best || error.status !== 413 || state.parts.length < 4) throw error;
     }
@@ -449,8 +450,13 @@ async function answered(question) {
       ? `The answer is from the whole text, which is too long to show where the reader looked; that is shown for `
         + `${named(few)}, read alone.`
       : "The text is too long to show where the reader looked.";
-    return { answer, seen: part && part.attention, pieces: few, note };
+    return { answer, seen: part && part.attention, pieces: few, note, read: body.document };
   });
+}
+
+function elsewhere({ model }) {
+  const { wanted } = state;
+  return wanted && `This service has no model “${wanted}”, which the link names; ${model} has answered.`;
 }
 
 function doubt({ unsure, remark }) { // what the service says about its own answer
@@ -479,11 +485,12 @@ async function ask() {
     const chosen = state.source !== "proposed" || state.expected;
     if (chosen && state.candidates.length) question.candidates = state.candidates;
     if ($("model").value) question[MODEL] = $("model").value;
-    const { answer, seen, pieces, note: about } = await answered(question);
+    const { answer, seen, pieces, read, note: about } = await answered(question);
     if (turn !== state.turn) return;
     const places = seen ? placed(pieces, seen.document) : [];
-    const note = [about, doubt(answer)].filter(Boolean).join(" ");
-    Object.assign(state, { answer, seen, places, note, candidates: answer.ranking.map((each) => asName(each.answer)) });
+    const note = [about, elsewhere(answer), doubt(answer)].filter(Boolean).join(" ");
+    const candidates = answer.ranking.map((each) => asName(each.answer));
+    Object.assign(state, { answer, seen, places, note, read, candidates });
     if (seen && !seen.hops[state.hop]) state.hop = null;
     if (seen && !state.hidden) state.part = strongestParts(1).map(([part]) => part)[0] ?? state.part;
     list();
@@ -548,10 +555,9 @@ function drawAsked() {
 }
 
 function save() {
-  const lines = state.asked.map(({ text, query, hidden, expected, answer: { attention, ...answer } }, number) => {
-    const document_ = hidden ? text.slice(0, hidden[0]) + text.slice(hidden[1]) : text;
+  const lines = state.asked.map(({ read, query, expected, answer: { attention, ...answer } }, number) => {
     const known = expected ? { expected } : {};
-    return JSON.stringify({ ...answer, id: `question ${number + 1}`, query, document: document_, ...known });
+    return JSON.stringify({ ...answer, id: `question ${number + 1}`, query, document: read, ...known });
   });
   const file = new Blob(lines.map((line) => `${line}\n`), { type: "application/jsonl" });
   const link = make("a", "", { href: URL.createObjectURL(file), download: "answers.jsonl" });
@@ -581,7 +587,7 @@ function take({ d, q, c, o, m, h, x }) {
   const candidates = Array.isArray(c) ? c.map(String) : [];
   const source = ["own", "proposed"].includes(o) ? o : candidates.length ? "given" : "proposed";
   const hidden = isRange(h, text) ? h : null, expected = hidden ? String(x || "") : "";
-  const unanswered = { answer: null, seen: null, places: [], note: "", hop: null };
+  const unanswered = { answer: null, seen: null, places: [], note: "", read: "", hop: null };
   restore({ text, query, model: m, candidates, source, hidden, expected, part: 0, ...unanswered });
   if (!hidden) return;
   state.part = Math.max(0, state.parts.findIndex(([start, end]) => start <= hidden[0] && hidden[1] <= end));
@@ -616,7 +622,7 @@ function decoded(bytes) {
 function drawLink() {
   settle();
   const { text, candidates, source, hidden, expected } = state;
-  const asked = { d: text, q: $("query").value, c: candidates, o: source, m: $("model").value };
+  const asked = { d: text, q: $("query").value, c: candidates, o: source, m: $("model").value || state.wanted };
   const question = hidden ? { ...asked, h: hidden, x: expected } : asked;
   $("link").href = `#${encodeURIComponent(JSON.stringify(question))}`;
 }
@@ -628,6 +634,13 @@ function fromLink() {
 async function loadModels() {
   state.models = await send(MODELS);
   $("model").replaceChildren(...state.models.map(({ name }) => new Option(name, name)));
+  choose(state.wanted);
+}
+
+function choose(model) {
+  const known = [...$("model").options].some(({ value }) => value === model);
+  if (known) $("model").value = model;
+  state.wanted = known || !model ? "" : String(model);
   drawAbout();
 }
 
@@ -689,7 +702,7 @@ async function start() {
     const question = fromLink();
     if (question) { take(question); ask(); }
   });
-  $("model").addEventListener("change", () => { forgetAnswer(); drawAbout(); });
+  $("model").addEventListener("change", () => { forgetAnswer(); choose($("model").value); });
   const failed = await loadModels().catch((error) => error);
   take(fromLink() || EXAMPLES[0]);
   if (failed) complain(failed); else await ask();
