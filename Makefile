@@ -77,8 +77,9 @@ wheel: .venv/bin/pip
 	ls -l dist
 
 # The same for arm64.
-wheel-arm64: BUILD_FOR = CC=$(ARM64) LDSHARED="$(ARM64) -shared" _PYTHON_HOST_PLATFORM=linux-aarch64
-wheel-arm64: wheel
+wheel-arm64:
+	$(MAKE) --no-print-directory wheel \
+	  BUILD_FOR='CC=$(ARM64) LDSHARED="$(ARM64) -shared" _PYTHON_HOST_PLATFORM=linux-aarch64'
 
 # The wheel of dist/ in a new environment, outside the project.
 try-wheel:
