@@ -531,6 +531,13 @@ def test_a_failure_is_logged_with_its_place_and_without_its_message():
         assert "Zanzibar" not in "".join(lines)
 
 
+def test_a_log_that_cannot_be_written_stops_nothing():
+    def full(line):
+        raise OSError(28, "No space left on device")
+
+    assert post(ASKED, log=Log(full, as_json=True)).status_code == 200
+
+
 def test_of_one_kind_there_is_one_line_a_second():
     lines: list[str] = []
     time = [100.0]

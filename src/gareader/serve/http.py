@@ -295,7 +295,12 @@ class Connection(asyncio.Protocol):
 
     async def answer(self, request: Request) -> None:
         """Respond, and read on."""
-        response = await self.server.service.respond(request)
+        try:
+            response = await self.server.service.respond(request)
+        except Exception as error:  # noqa: BLE001 - a fault of the service must not keep the client waiting
+            self.transport.abort()
+            self.server.loop.call_exception_handler({"message": "no response", "exception": error})
+            return
         self.task = None
         keep = request.keep and not self.server.stopping
         self.send(response, keep=keep, with_body=request.method != "HEAD")
