@@ -204,7 +204,6 @@ METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", 
 PATHS = [
     "/",
     "/docs",
-    "/stories",
     "/openapi.json",
     "/nowhere",
     "/page/",

@@ -56,6 +56,24 @@ def test_on_a_signal_it_finishes_what_it_has_taken():
         assert process.wait(60) == 0
 
 
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_second_signal_ends_it_before_what_it_has_taken_is_answered(workers):
+    with service("--batch-size", "2", "--workers", workers) as (port, process), ThreadPoolExecutor(6) as clients:
+        assert post(port, {**ASKED, "document": "Ann has the lamp. Ben has the drum."})[0] == 200
+        futures = [clients.submit(post, port, [ASKED] * 10) for _ in range(6)]
+        wait_until(lambda: "gareader_batch_questions_count 1" not in metrics(port))
+        process.send_signal(signal.SIGTERM)
+        wait_until(lambda: not listens(port))
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+        assert any(isinstance(future.exception(), ConnectionError) for future in futures)
+
+
+def listens(port):
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
+
+
 def test_nothing_of_what_users_write_is_logged_and_memory_stays():
     with service() as (port, process):
         for number in range(30):

@@ -94,7 +94,7 @@ GOOD = {"id": "one", "correct": True}
         ('"text"', "not a prediction (a text where an object is due)"),
         ("[]", "not a prediction (a list where an object is due)"),
         ("[" * 100_000, "not a prediction (it is nested too deeply)"),
-        ('{"id": ' + "1" * 5000 + "}", "not a prediction (Exceeds the limit"),
+        ('{"id": ' + "1" * 5000 + "}", "not a prediction (a number has thousands of digits"),
         ({"correct": True}, "the key 'id' is missing; a prediction has id and correct"),
         ({"id": "two"}, "the key 'correct' is missing"),
         ({"id": "two", "correct": None}, "whether the answer is right is not known; evaluate questions with answers"),

@@ -4,7 +4,7 @@ import asyncio
 import json
 import random
 import socket
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import h11
@@ -360,3 +360,22 @@ def test_stopping_does_not_wait_for_half_a_request(sent):
 
     everything = run(conversation, deadlines=Deadlines(head=600, body=600, idle=600, leave=0.1))
     assert everything[:12] in (b"", b"HTTP/1.1 408")
+
+
+def test_a_failure_outside_of_the_service_ends_its_connection(monkeypatch):
+    async def fail(self, request):
+        raise RuntimeError
+
+    monkeypatch.setattr(ModelService, "respond", fail)
+    told = []
+
+    async def conversation(server):
+        server.loop.set_exception_handler(lambda _, context: told.append(type(context["exception"])))
+        reader, writer = await connect(server)
+        writer.write(GET)
+        with suppress(ConnectionError):
+            assert await reader.read() == b""
+        writer.close()
+
+    run(conversation)
+    assert told == [RuntimeError]

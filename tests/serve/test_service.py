@@ -382,6 +382,28 @@ def test_slow_candidates_are_told(monkeypatch):
     assert "no answer within 0.2 seconds" in late.json()["detail"]
 
 
+def test_what_is_taken_is_left_when_the_server_is_stopped_twice():
+    stuck = Stuck()
+
+    async def conversation():
+        service = ModelService({"stuck": stuck})
+        async with running(service) as server, httpx.AsyncClient(trust_env=False, timeout=60) as client:
+            address = f"http://127.0.0.1:{server.port}/answer"
+            tasks = [asyncio.create_task(client.post(address, json=ASKED))]
+            await until(stuck.began.is_set)
+            tasks += [asyncio.create_task(client.post(address, json={**ASKED, "document": LONG})) for _ in range(3)]
+            await until(lambda: service.waiting == 4)
+            server.stop()
+            server.stop()
+            results = await asyncio.gather(*tasks, return_exceptions=True)
+            stuck.go.set()
+        return results
+
+    results = asyncio.run(conversation())
+    assert all(isinstance(each, httpx.TransportError) for each in results)
+    assert len(stuck.read) == 1
+
+
 def test_the_token():
     for headers in (None, {"Authorization": "Bearer wrong"}, {"Authorization": f"Basic {TOKEN}"}):
         response = post(ASKED, token=TOKEN, headers=headers)
@@ -507,6 +529,13 @@ def test_a_failure_is_logged_with_its_place_and_without_its_message():
         assert "RuntimeError at " in lines[0]
         assert "test_service.py:" in lines[0]
         assert "Zanzibar" not in "".join(lines)
+
+
+def test_a_log_that_cannot_be_written_stops_nothing():
+    def full(line):
+        raise OSError(28, "No space left on device")
+
+    assert post(ASKED, log=Log(full, as_json=True)).status_code == 200
 
 
 def test_of_one_kind_there_is_one_line_a_second():

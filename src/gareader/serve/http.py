@@ -237,6 +237,7 @@ class Connection(asyncio.Protocol):
         """Wait for the first request."""
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - it is a stream
         self.transport = transport
+        self.server.connections.add(self)
         self.parser = Parser(self.server.body_bytes, (transport.get_extra_info("peername") or ("",))[0])
         self.wait(self.server.deadlines.head)
         if self.server.stopping:
@@ -247,6 +248,7 @@ class Connection(asyncio.Protocol):
         if self.task is not None:
             self.task.cancel()
         self.server.waiting.pop(self, None)
+        self.server.connections.discard(self)
         self.server.left()
 
     def wait(self, seconds: float) -> None:
@@ -293,7 +295,12 @@ class Connection(asyncio.Protocol):
 
     async def answer(self, request: Request) -> None:
         """Respond, and read on."""
-        response = await self.server.service.respond(request)
+        try:
+            response = await self.server.service.respond(request)
+        except Exception as error:  # noqa: BLE001 - a fault of the service must not keep the client waiting
+            self.transport.abort()
+            self.server.loop.call_exception_handler({"message": "no response", "exception": error})
+            return
         self.task = None
         keep = request.keep and not self.server.stopping
         self.send(response, keep=keep, with_body=request.method != "HEAD")
@@ -376,7 +383,9 @@ class Server:
         self.headers = "".join(f"\r\n{name}: {value}" for name, value in service.headers.items()).encode() + b"\r\n\r\n"
         self.waiting: dict[Connection, None] = {}
         """The connections that wait for their clients, in the order in which they began to."""
+        self.connections: set[Connection] = set()
         self.open = 0
+        """How many connections there are, those among them that are still being accepted."""
         self.stopping = False
         self.date = formatdate(usegmt=True)
         self._ended = asyncio.Event()
@@ -392,6 +401,8 @@ class Server:
             await self._ended.wait()
         finally:
             ticking.cancel()
+            for connection in [*self.connections]:  # nobody waits for these answers any more
+                connection.transport.abort()
 
     def stop(self) -> None:
         """Accept nothing more and answer what was accepted; called again, cut all connections."""

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from time import monotonic
 from traceback import extract_tb
@@ -41,8 +42,9 @@ class Log:
         self.tell("failure", f"{type(error).__name__} at {' > '.join(places)}")
 
     def _write(self, kind: str, **fields: Any) -> None:
+        line = f"gareader: {fields.get('message')}"
         if self.as_json:
             time = datetime.now(UTC).isoformat(timespec="milliseconds")
-            self.write(json.dumps({"time": time, "kind": kind, **fields}))
-        else:
-            self.write(f"gareader: {fields['message']}")
+            line = json.dumps({"time": time, "kind": kind, **fields})
+        with suppress(OSError):  # its reader has gone, or the disk is full: the service goes on
+            self.write(line)

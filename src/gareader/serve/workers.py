@@ -17,6 +17,8 @@ from gareader.serve.http import Server
 from gareader.serve.service import ModelService
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+TOLD = (*SIGNALS, signal.SIGCHLD)
+"""The signals that the first of several processes waits for."""
 RESERVED_FILES = 32
 """Open files of a process that are no connections."""
 SWITCH_SECONDS = 0.0005
@@ -77,11 +79,10 @@ class Workers:
         """Serve until a signal."""
         gc.collect()
         gc.freeze()  # the collector would write to pages that all processes share
-        told = {*SIGNALS, signal.SIGCHLD}
-        signal.pthread_sigmask(signal.SIG_BLOCK, told)
+        signal.pthread_sigmask(signal.SIG_BLOCK, TOLD)
         for worker in range(self.number):
             self._start(worker)
-        while signal.sigwait(told) == signal.SIGCHLD:
+        while signal.sigwait(TOLD) == signal.SIGCHLD:
             for worker, status, began in self._ended():
                 self.service.log.tell("worker", f"worker {worker} has died ({_cause(status)}) and is replaced")
                 if monotonic() - began < AGAIN and signal.sigtimedwait(SIGNALS, AGAIN) is not None:
@@ -100,7 +101,7 @@ class Workers:
         try:
             os.close(self.alive_here)
             use_threads(self.threads)
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {*SIGNALS, signal.SIGCHLD})
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, TOLD)
             self.warm()
             serve(self.service, self.listener, worker=worker, parent=self.alive)
             code = 0
@@ -119,11 +120,15 @@ class Workers:
         return ended
 
     def _stop(self) -> None:
+        """Pass the signal to the workers, and each that follows, until they have ended."""
         self.listener.close()
-        for pid in self.running:
-            os.kill(pid, signal.SIGTERM)
-        for pid in self.running:
-            os.waitpid(pid, 0)
+        number = signal.SIGTERM
+        while self.running:
+            if number in SIGNALS:
+                for pid in self.running:
+                    os.kill(pid, signal.SIGTERM)
+            self._ended()
+            number = signal.sigwait(TOLD) if self.running else number
 
 
 def _cause(status: int) -> str:
