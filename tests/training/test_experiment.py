@@ -159,5 +159,5 @@ def test_a_folder_takes_one_run_at_a_time(tmp_path):
 def test_training_from_python_without_torch(monkeypatch):
     monkeypatch.delitem(sys.modules, "gareader.training.experiment")
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(GareaderError, match=r"this needs torch, .* pip install 'gareader\[train\]'"):
+    with pytest.raises(GareaderError, match=r"this needs torch, .*\[train\]'"):
         gareader.train  # noqa: B018
