@@ -219,6 +219,13 @@ def test_an_empty_token_is_refused(gareader, monkeypatch, token):
     assert gareader("serve", "--check") == (1, "", said)
 
 
+@pytest.mark.parametrize("token", ["open sesame", "schlüssel", "a\tb"])
+def test_a_token_that_no_page_can_send_is_refused(gareader, token):
+    code, out, err = gareader("serve", "--check", "--token", token)
+    assert (code, out) == (1, "")
+    assert err.startswith("gareader: the token has spaces, accents or control characters")
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"), [((), "without a token"), (("--token", "sesame"), "to those who send the token")]
 )

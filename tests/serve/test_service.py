@@ -124,6 +124,7 @@ def test_a_question_is_answered_as_a_sentence_with_a_blank():
         ({"document": "half \ud800 a character"}, 422, "document: this holds half a character; send whole ones"),
         ({"attention": "perhaps"}, 422, "attention: this is neither true nor false; give one of them"),
         ({"canditates": []}, 422, "canditates: unknown key; did you mean 'candidates'? known: attention, "),
+        ({"": None}, 422, ": unknown key; known: attention, "),
         ({"model": "huge"}, 400, "there is no model 'huge' here; known: small"),
     ],
 )
@@ -386,7 +387,8 @@ def test_what_is_taken_is_left_when_the_server_is_stopped_twice():
     stuck = Stuck()
 
     async def conversation():
-        service = ModelService({"stuck": stuck})
+        models: dict[str, Any] = {"stuck": stuck}
+        service = ModelService(models)
         async with running(service) as server, httpx.AsyncClient(trust_env=False, timeout=60) as client:
             address = f"http://127.0.0.1:{server.port}/answer"
             tasks = [asyncio.create_task(client.post(address, json=ASKED))]

@@ -61,6 +61,10 @@ def serve(
     required = os.environ.get("GAREADER_TOKEN") if token is None else token
     if required is not None and not required.strip():
         raise GareaderError("the token is empty; write one behind --token or into GAREADER_TOKEN, or leave both out")
+    if required is not None and not (required.isascii() and required.isprintable() and " " not in required):
+        raise GareaderError(
+            "the token has spaces, accents or control characters, which no page can send; choose another"
+        )
     import_modules(modules)
     from gareader.serve.log import Log
     from gareader.serve.messages import Limits

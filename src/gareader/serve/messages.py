@@ -113,7 +113,7 @@ def _question(body: Any, where: str) -> Question:
 def _check_keys(body: Any, known: Collection[str], where: str) -> None:
     if not isinstance(body, dict):
         raise Problem(422, f"{where}{NO_QUESTION}")
-    if unknown := next((key for key in body if key not in known), None):
+    if (unknown := next((key for key in body if key not in known), None)) is not None:
         raise Problem(422, f"{where}{unknown[:40]}: unknown key; {did_you_mean(unknown[:40], known)}")
 
 

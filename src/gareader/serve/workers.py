@@ -122,7 +122,7 @@ class Workers:
     def _stop(self) -> None:
         """Pass the signal to the workers, and each that follows, until they have ended."""
         self.listener.close()
-        number = signal.SIGTERM
+        number: int = signal.SIGTERM
         while self.running:
             if number in SIGNALS:
                 for pid in self.running:
