@@ -155,6 +155,6 @@ def _told(address: Address) -> Iterator[None]:
         yield
     except GareaderError:
         raise
-    except Exception as error:
+    except Exception as error:  # each protocol's package has errors of its own
         way_out = "check the address and the right to write there"
         raise ModelError(f"{address}: cannot be written ({error}); {way_out}") from error
