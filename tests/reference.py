@@ -121,12 +121,16 @@ def gate(d_i, q_i, kind):
     return np.concatenate([d_i, q_i])
 
 
-def candidate_probabilities(s, document, candidates):
-    """Equation 8: Σ of s over the positions where a token of c appears, renormalised over the candidates."""
+def candidate_probabilities(s, document, candidates, pointer="sum"):
+    """Equation 8: Σ of s over the positions where a token of c appears, renormalised over the candidates.
+
+    With `pointer` mean, the sum is divided by the number of distinct tokens of c that appear.
+    """
     mass = []
     for candidate in candidates:
         positions = {i for i, word in enumerate(document) if word in candidate}
-        mass.append(sum(s[i] for i in positions))
+        tokens = len({document[i] for i in positions}) if pointer == "mean" else 1
+        mass.append(sum(s[i] for i in positions) / max(tokens, 1))
     return np.array(mass) / sum(mass)
 
 
@@ -175,4 +179,4 @@ def read(model, document, query, candidates):
     Q = bigru(Y, *model["query"][-1], cell=model["cell"])
     q_l = Q[1 + query.index("@placeholder")]
     s = softmax(np.array([q_l @ d for d in D]))
-    return candidate_probabilities(s, document, candidates), alphas, s
+    return candidate_probabilities(s, document, candidates, model["pointer"]), alphas, s

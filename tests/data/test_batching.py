@@ -54,6 +54,7 @@ def test_function_words_of_a_longer_candidate_are_no_occurrences():
             [0, 1, 0, 0, 0, 0, 0],
         ]
     ]
+    assert batch.words_present.tolist() == [[2, 1, 2, 2, 1]]
 
 
 def test_each_distinct_word_is_there_once_the_known_first():

@@ -47,6 +47,14 @@ def test_a_shared_word_counts_for_both_and_is_renormalised():
     torch.testing.assert_close(probabilities, torch.tensor([[2 / 4, 1 / 4, 1 / 4]]))
 
 
+def test_the_mean_prefers_the_longer_name_only_if_its_further_words_get_more_than_the_others():
+    marks = occurrence(["New", "York", "Times", "York"], [["New", "York"], ["New", "York", "Times"]])
+    words = torch.tensor([[2, 3]])
+    for attention_on_times, expected in ((1.0, [1 / 2, 1 / 2]), (4.0, [1 / 3, 2 / 3])):
+        attention = torch.tensor([[0.5, 1.0, attention_on_times, 0.5]])
+        torch.testing.assert_close(pointer_sum(attention.log(), marks, words).exp(), torch.tensor([expected]))
+
+
 def test_large_scores_stay_finite():
     result = pointer_sum(torch.tensor([[2000.0, -2000.0]]), occurrence(["a", "b"], [["a"], ["b"]]))
     assert result.tolist() == [[0.0, -4000.0]]

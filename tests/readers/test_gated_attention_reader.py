@@ -40,6 +40,7 @@ def transcribed(reader, collator):
         "embed": embed,
         "hops": config.hops,
         "cell": config.cell,
+        "pointer": config.pointer,
         "gate": config.gate,
         "query_attention": config.query_attention,
         "document": [reference.gru_parameters(gru) for gru in reader.document_grus],

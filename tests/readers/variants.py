@@ -23,6 +23,7 @@ CHANGES: dict[str, dict[str, Any]] = {
             "gate": "concatenate",
             "feature": False,
         },
+        "mean of a candidate's words": {"pointer": "mean"},
         "cudnn cell": {"cell": "cudnn"},
         "no characters": {"characters": False},
         "no feature": {"feature": False},

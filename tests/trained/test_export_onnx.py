@@ -75,6 +75,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
         ("before_feature", "after_feature", "candidate_feature", "mentions_feature", "feature"), True
     ),
     "own words": {"update_words": True},
+    "mean of a candidate's words": {"pointer": "mean"},
 }
 RARE = Example(
     "rare",

@@ -145,6 +145,7 @@ def random_batch(size: Size) -> Batch:
         query_mask=torch.ones(B, Q, dtype=torch.bool),
         placeholder=integers(Q, B),
         occurrence=document.unsqueeze(1) == candidates.unsqueeze(2),
+        words_present=torch.ones_like(candidates),
         answer=torch.zeros(B, dtype=torch.int64),
         candidates=candidates.unsqueeze(2),
         candidates_mask=torch.ones(*candidates.shape, 1, dtype=torch.bool),

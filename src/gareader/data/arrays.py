@@ -47,6 +47,8 @@ class Batch(Generic[Array]):
     """(B,): the position of the blank in the wrapped query."""
     occurrence: Array
     """(B, C, D): true where the document's word is a word of the candidate, I(c, d)."""
+    words_present: Array
+    """(B, C): how many distinct words of the candidate are in the document; 1 if none is."""
     answer: Array
     """(B,): index of the right candidate; −1 if it is unknown."""
     candidates: Array

@@ -82,6 +82,7 @@ class Collator:
             ]
         )
         index, types = self.types(list(numbers))
+        occurrence, words_present = occurrences(examples)
         return Batch(
             types=types,
             document=index[document],
@@ -89,7 +90,8 @@ class Collator:
             query=index[query],
             query_mask=query_mask,
             placeholder=np.array([query.index(PLACEHOLDER) for query in queries]),
-            occurrence=occurrences(examples),
+            occurrence=occurrence,
+            words_present=words_present,
             answer=np.array([-1 if example.answer is None else example.answer for example in examples]),
             candidates=index[candidates],
             candidates_mask=candidates_mask,
@@ -150,18 +152,23 @@ def pad_nested(rows: Sequence[Sequence[Sequence[int]]]) -> tuple[NDArray[np.int6
     return values, values_mask
 
 
-def occurrences(examples: Sequence[Example]) -> NDArray[np.bool_]:
-    """(B, C, D): true where a word of the document is one of the candidate's words that count, compared by spelling."""
+def occurrences(examples: Sequence[Example]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """(B, C, D): true where a word of the document is one of the candidate's words that count, compared by spelling.
+
+    (B, C): how many distinct words of the candidate are found so; 1 if none is.
+    """
     width = max(len(example.document) for example in examples)
     occurrence = np.zeros((len(examples), max(len(example.candidates) for example in examples), width), dtype=bool)
-    for rows, example in zip(occurrence, examples, strict=True):
+    words_present = np.ones(occurrence.shape[:2], dtype=np.int64)
+    for rows, present, example in zip(occurrence, words_present, examples, strict=True):
         counted = [counted_words(candidate) for candidate in example.candidates]
         numbers = {word: number for number, word in enumerate({word for each in counted for word in each})}
         document = np.array([numbers.get(word, -1) for word in example.document])
-        for row, words in zip(rows, counted, strict=False):
+        for place, words in enumerate(counted):
             for word in words:
-                row[: len(document)] |= document == numbers[word]
-    return occurrence
+                rows[place, : len(document)] |= document == numbers[word]
+            present[place] = max(1, len(set(words).intersection(example.document)))
+    return occurrence, words_present
 
 
 def length_batches(

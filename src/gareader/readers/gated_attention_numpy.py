@@ -71,7 +71,8 @@ class GatedAttentionInNumpy:
         else:
             cloze = final_states(query_states, batch.query_mask)
         scores = np.einsum("bdh,bh->bd", states, cloze)  # (B, D)  eq. 7, before the softmax
-        log_probabilities = pointer_sum(scores, batch.occurrence)  # (B, C)  log Pr(c|d,q), eq. 8
+        words_present = batch.words_present if config.pointer == "mean" else None  # (B, C)
+        log_probabilities = pointer_sum(scores, batch.occurrence, words_present)  # (B, C)  log Pr(c|d,q), eq. 8
         if not attention:
             return ReaderOutput(log_probabilities)
         logits = np.where(batch.document_mask, scores, -np.inf)
@@ -157,9 +158,14 @@ def final_states(states: Floats, mask: Masks) -> Floats:
     return np.concatenate([states[np.arange(len(states)), last, :H], states[:, 0, H:]], axis=-1)
 
 
-def pointer_sum(scores: Floats, occurrence: Masks) -> Floats:
-    """log Pr(c|d,q), with Pr(c|d,q) ∝ Σ_{i ∈ I(c,d)} s_i: (B, D), (B, C, D) → (B, C); −inf for an absent candidate."""
+def pointer_sum(scores: Floats, occurrence: Masks, words_present: Indices | None = None) -> Floats:
+    """log Pr(c|d,q), with Pr(c|d,q) ∝ Σ_{i ∈ I(c,d)} s_i: (B, D), (B, C, D) → (B, C); −inf for an absent candidate.
+
+    With `words_present` (B, C), each sum is divided by it: the mean over the candidate's words.
+    """
     mass = logsumexp(np.where(occurrence, scores[:, None], -np.inf))  # (B, C)
+    if words_present is not None:
+        mass = mass - np.log(words_present, dtype=np.float32)
     total = logsumexp(mass)[:, None]  # (B, 1)
     return mass - np.where(np.isneginf(total), 0, total)
 

@@ -89,7 +89,8 @@ class GatedAttentionReader(nn.Module):
         query_states = self.query_grus[-1](query, batch.query_mask)  # (B, Q, 2H)  Q^(K)
         cloze = CLOZES[self.config.cloze](query_states, batch)  # (B, 2H)  q_ℓ
         scores = torch.einsum("bdh,bh->bd", states, cloze)  # (B, D)  eq. 7, before the softmax
-        log_probabilities = pointer_sum(scores, batch.occurrence)  # (B, C)  log Pr(c|d,q), eq. 8
+        words_present = batch.words_present if self.config.pointer == "mean" else None  # (B, C)
+        log_probabilities = pointer_sum(scores, batch.occurrence, words_present)  # (B, C)  log Pr(c|d,q), eq. 8
         if not attention:
             return ReaderOutput(log_probabilities)
         pointer = scores.masked_fill(~batch.document_mask, -torch.inf).softmax(dim=-1)  # (B, D)  s, eq. 7

@@ -24,6 +24,8 @@ class GatedAttentionConfig(Settings):
     """What gates: each token's attention to the query (token), one query vector (whole), or nothing (none)."""
     cloze: Literal["blank", "ends"] = "blank"
     """The position of the query's last states: the blank, or both ends as in the earlier reader GA-- (ends)."""
+    pointer: Literal["sum", "mean"] = "sum"
+    """What a candidate of several words gets: the attention on all of them, as in the paper, or their mean."""
     cell: CellName = "paper"
     """The GRU's equations: the paper's, with the reset gate before the product, or cudnn's, with it after."""
     characters: bool = True

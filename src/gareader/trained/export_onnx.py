@@ -41,6 +41,7 @@ INPUTS: dict[str, tuple[int, tuple[str | int, ...]]] = {
     "query_mask": (BOOL, ("B", "Q")),
     "placeholder": (INT, ("B",)),
     "occurrence": (BOOL, ("B", "C", "D")),
+    "words_present": (INT, ("B", "C")),
 }
 """The arrays of a Batch with their types and shapes; 0 is the width of the word vectors."""
 CHARACTERS = "characters", "character_mask"
@@ -103,7 +104,8 @@ class _Graph:
         """The graph, with its inputs and its output."""
         self.log_probabilities()
         width = self.stored.collator.width
-        used = [name for name in INPUTS if self.config.characters or name not in CHARACTERS]
+        unused = CHARACTERS * (not self.config.characters) + ("words_present",) * (self.config.pointer == "sum")
+        used = [name for name in INPUTS if name not in unused]
         inputs = [
             helper.make_tensor_value_info(name, kind, [width if size == 0 else size for size in shape])
             for name, (kind, shape) in ((name, INPUTS[name]) for name in used)
@@ -134,7 +136,10 @@ class _Graph:
         scores = self.add("MatMul", states, cloze)  # (B, D, 1)  eq. 7, before the softmax
         rows = self.add("Transpose", scores, perm=[0, 2, 1])  # (B, 1, D)
         masses = self.add("Where", "occurrence", rows, self.minus_infinity())  # (B, C, D)
-        candidates = self.normalised(self.log_sum(masses))  # (B, C)  log Pr(c|d,q), eq. 8
+        candidates = self.log_sum(masses)  # (B, C)
+        if config.pointer == "mean":
+            candidates = self.add("Sub", candidates, self.add("Log", self.add("Cast", "words_present", to=FLOAT)))
+        candidates = self.normalised(candidates)  # (B, C)  log Pr(c|d,q), eq. 8
         self.normalised(self.add("Div", candidates, TEMPERATURE), OUTPUT)
 
     def embed(self) -> str:
