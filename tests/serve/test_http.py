@@ -287,19 +287,44 @@ def test_a_body_that_is_too_large_is_answered_and_then_no_longer_read(monkeypatc
         return status, headers["Connection"], json.loads(body)["detail"]
 
     expected = (413, "close", "the request is larger than 1,000,000 bytes; ask less at a time")
-    assert run(conversation, deadlines=Deadlines(leave=30)) == expected
+    assert run(conversation, deadlines=Deadlines(body=600, leave=600)) == expected
 
 
-def test_a_body_a_little_too_large_is_read_to_its_end_so_that_the_client_sees_the_answer():
+def test_a_refused_body_that_drips_has_a_deadline():
+    async def conversation(server):
+        _, writer = await connect(server)
+        writer.write(HEAD + b"Content-Length: 4000000000\r\n\r\n")
+        await send_until_cut(writer, b"x")
+
+    run(conversation, deadlines=Deadlines(body=0.1))
+
+
+@pytest.mark.parametrize(
+    "head", [b"Content-Length: 30000000\r\n\r\n", b"Transfer-Encoding: chunked\r\n\r\n1C9C380\r\n"]
+)
+def test_clients_that_send_all_of_a_book_before_they_read_see_why_it_is_refused(head):
     async def conversation(server):
         reader, writer = await connect(server)
-        writer.write(HEAD + b"Content-Length: 3000000\r\n\r\n" + b"x" * 3_000_000)
-        await writer.drain()
+        writer.write(HEAD + head)
+        for _ in range(300):
+            writer.write(b"x" * 100_000)
+            await writer.drain()
         status, _, _ = await response(reader)
         writer.close()
         return status
 
-    assert run(conversation) == 413
+    assert run(conversation, deadlines=Deadlines(leave=0.0)) == 413
+
+
+def test_stopping_does_not_wait_for_a_refused_body():
+    async def conversation(server):
+        reader, writer = await connect(server)
+        writer.write(HEAD + b"Content-Length: 4000000000\r\n\r\n")
+        await response(reader)
+        server.stop()
+        await send_until_cut(writer, b"x")
+
+    run(conversation, deadlines=Deadlines(body=600, leave=0.1))
 
 
 def test_a_client_that_asks_whether_to_go_on_is_told():

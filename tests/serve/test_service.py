@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
+from gareader.core.errors import ModelError
 from gareader.data.text import question_of
 from gareader.readers.settings import GatedAttentionConfig
 from gareader.serve.log import Log
@@ -233,14 +234,24 @@ def test_answers_are_written_where_nobody_waits_for_them(monkeypatch):
 class Broken:
     """A reader that fails."""
 
+    def __init__(self, error=RuntimeError):
+        self.error = error
+
     def predict(self, *_, **__):
-        raise RuntimeError("out of order")
+        raise self.error("out of order")
 
 
-def test_a_failure_is_told_as_every_error_is():
-    response = post(ASKED, models={"broken": Broken()})
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (RuntimeError, "the service failed, which its log explains; ask something else"),
+        (ModelError, "the model's weights are so large that its probabilities are no numbers; ask another model"),
+    ],
+)
+def test_a_failure_is_told_as_every_error_is(error, message):
+    response = post(ASKED, models={"broken": Broken(error)})
     assert response.status_code == 500
-    assert response.json() == {"detail": "the service failed, which its log explains; ask something else"}
+    assert response.json() == {"detail": message}
     assert {name: response.headers.get(name) for name in HEADERS} == HEADERS
 
 

@@ -66,6 +66,14 @@ def test_no_candidate_in_the_document():
     assert not untrained().predict([lost])[0].answerable
 
 
+def test_weights_so_large_that_nothing_can_be_computed():
+    model = untrained(GatedAttentionConfig(hidden=8))
+    for weights in model.reader.weights.values():
+        weights[:] = 1e38 * np.sign(weights)
+    with pytest.raises(ModelError, match="its weights are so large that its probabilities are no numbers; take"):
+        model.answer_example(EXAMPLE)
+
+
 def test_threads_share_a_reader():
     reader = untrained(GatedAttentionConfig(hidden=8))
     expected = reader.predict([EXAMPLE])[0].log_probabilities

@@ -16,8 +16,8 @@ from urllib.parse import unquote, urlsplit
 
 HEAD_BYTES = 16_384
 """The most bytes of a request line with its headers."""
-UNREAD_BYTES = 8_000_000
-"""After a refusal so many bytes are thrown away before the connection is cut: the client may still be sending."""
+UNREAD_BYTES = 64_000_000
+"""So many bytes of a refused request are thrown away before its connection is cut: clients send all before they read."""
 TICK = 0.25
 """Seconds between two looks at the deadlines."""
 
@@ -71,13 +71,13 @@ class Deadlines:
     head: float = 10.0
     """From the connection, or the first byte of a further request, to the end of the headers."""
     body: float = 20.0
-    """From the end of the headers to the end of the body."""
+    """From the end of the headers to the end of the body; from a refusal to the end of what it refused."""
     idle: float = 60.0
     """Between two requests."""
     write: float = 30.0
     """To take a response."""
     leave: float = 2.0
-    """To read a refusal, and to finish sending a request when the service stops."""
+    """To read that the time is over, and to finish sending a request when the service stops."""
 
 
 class Parser:
@@ -279,8 +279,7 @@ class Connection(asyncio.Protocol):
         try:
             request = self.parser.next()
         except Problem as problem:
-            self.send(self.server.service.refuse(problem))
-            self.leave()
+            self.refuse(problem, self.server.deadlines.body)
             return
         if request is not None:
             self.server.waiting.pop(self, None)
@@ -328,11 +327,12 @@ class Connection(asyncio.Protocol):
         head = "\r\n".join(lines).encode("latin-1") + self.server.headers
         self.transport.write(head + response.body if with_body else head)
 
-    def leave(self) -> None:
-        """End the connection after a refusal; what still comes is thrown away, so that the client can read it."""
+    def refuse(self, problem: Problem, seconds: float) -> None:
+        """Refuse a request and throw away what still comes in so many seconds, so that the client can read why."""
+        self.send(self.server.service.refuse(problem))
         self.unread = UNREAD_BYTES
         self.parser.buffer.clear()
-        self.wait(self.server.deadlines.leave)
+        self.wait(seconds)
         if not self.transport.is_closing():
             self.transport.resume_reading()
             with suppress(OSError):  # the client has gone
@@ -343,8 +343,7 @@ class Connection(asyncio.Protocol):
         if self.transport.is_closing() or self.unread is not None or self.stuck:
             self.transport.abort()
         elif self.parser.begun:
-            self.send(self.server.service.refuse(Problem(408, "the request has not come to its end; send it again")))
-            self.leave()
+            self.refuse(Problem(408, "the request has not come to its end; send it again"), self.server.deadlines.leave)
         else:
             self.wait(self.server.deadlines.leave)
             self.transport.close()

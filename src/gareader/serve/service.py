@@ -14,7 +14,7 @@ from ipaddress import ip_address
 from time import perf_counter
 from typing import Any, TypeVar
 
-from gareader.core.errors import GareaderError, QuestionError
+from gareader.core.errors import GareaderError, ModelError, QuestionError
 from gareader.data.examples import Example, Prediction, Words
 from gareader.data.text import propose_candidates, query_words, question_of, tokenise
 from gareader.serve.batcher import Batcher, OverloadedError
@@ -49,6 +49,8 @@ HEADERS = {
 }
 OTHER = "other"
 """The path of requests to nowhere, in metrics and log: the sent one may have a user's text."""
+FAILED = "the service failed, which its log explains; ask something else"
+BROKEN = "the model's weights are so large that its probabilities are no numbers; ask another model"
 INLINE = 20_000
 """Questions with candidates and at most so many characters become words in the event loop, others in a thread.
 
@@ -169,7 +171,7 @@ class ModelService:
         except Exception as error:  # noqa: BLE001 - the client gets it
             self.log.failure(error)
             status = 500
-            response = as_problem(Problem(500, "the service failed, which its log explains; ask something else"))
+            response = as_problem(Problem(500, BROKEN if isinstance(error, ModelError) else FAILED))
         finally:
             self._note(request.method, path, status, began)
         return response

@@ -155,6 +155,9 @@ class Predictor(Answering):
         if others:
             rows = np.stack([each.log_probabilities for each in (output, *others)])
             mean = np.logaddexp.reduce(rows) - log(self.permutations)
+        if np.isnan(mean).any():
+            problem = "its weights are so large that its probabilities are no numbers"
+            raise ModelError(f"model {_name(self.source)}: {problem}; take another model, or train it anew")
         predictions = []
         for b, (example, row) in enumerate(zip(examples, mean.tolist(), strict=True)):
             looks = None
