@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 HEAD_BYTES = 16_384
 """The most bytes of a request line with its headers."""
 UNREAD_BYTES = 64_000_000
-"""So many bytes of a refused request are thrown away before its connection is cut: clients send all before they read."""
+"""So many bytes of a refused request are thrown away: clients send all before they read. Then the connection is cut."""
 TICK = 0.25
 """Seconds between two looks at the deadlines."""
 
