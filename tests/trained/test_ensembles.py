@@ -11,12 +11,14 @@ import pytest
 import synthetic
 from gareader.core.errors import ModelError
 from gareader.data.examples import PLACEHOLDER, Example
+from gareader.data.vocabulary import Vocabulary
 from gareader.nn.tensors import tensors
 from gareader.trained import ensembles, lexicon, model, models, packing
 from gareader.trained.folder import ALPHABET, AS_TRAINED, SETTINGS, VOCABULARY, WEIGHTS, WORDS, write_settings
 from gareader.trained.model import OnTorch
 from gareader.trained.predictor import Ensemble, Predictor, load
 from gareader.trained.shipping import slim, write_words
+from gareader.trained.stored import read
 from packed_readers import made, trained, write_box, write_vectors
 
 CORPUS = synthetic.corpus(12, seed=5)
@@ -232,10 +234,25 @@ def test_shared_words_that_are_damaged_or_gone_are_told(box, file):
     data = path.read_bytes()
     path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     assert complaint(folder) == f"{path}: damaged: its checksum does not match; copy the model again"
+    path.write_bytes(data)
+    assert read(box / "one").collator.vocabulary == Vocabulary.read(
+        box / "words" / VOCABULARY
+    )  # no damaged one is kept
     path.unlink()
     assert complaint(folder) == f"{path}: missing; copy the whole folder of the model again"
     shutil.rmtree(box / "words")
     assert complaint(folder).endswith("one: it needs 'words', which is neither inside it nor beside it; copy that too")
+
+
+def test_damaged_words_that_were_read_are_forgotten(box):
+    path = box / "words" / VOCABULARY
+    data = path.read_bytes()
+    path.write_bytes(bytes([data[0] ^ 1]) + data[1:])
+    lexicon._kept.cache_clear()
+    with pytest.raises(ModelError, match="damaged: its checksum does not match"):
+        read(box / "one")
+    path.write_bytes(data)
+    assert read(box / "one").collator.vocabulary == Vocabulary.read(path)
 
 
 def test_shared_words_cannot_be_trained(box):

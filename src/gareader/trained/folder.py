@@ -3,11 +3,12 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import file_digest, sha256
 from math import inf
 from pathlib import Path, PurePath
+from threading import Thread
 from typing import Any
 
 from safetensors import SafetensorError
@@ -121,13 +122,30 @@ def files_of(folder: Path, settings: Mapping[str, Any]) -> dict[str, Path]:
     return {name: (folder if name in own else shared) / name for name in SUMMED}
 
 
-def verified_files(folder: Path, settings: Mapping[str, Any]) -> dict[str, Path]:
-    """The path of each file of a model; raise ModelError for one whose checksum is not that of `reader.json`."""
-    files = files_of(folder, settings)
-    for name, path in files.items():
-        if digest(path) != settings["sha256"][name]:
-            raise ModelError(f"{path}: damaged: its checksum does not match; copy the model again")
-    return files
+@contextmanager
+def verified_files(folder: Path, settings: Mapping[str, Any]) -> Iterator[dict[str, Path]]:
+    """The path of each file of a model, to be read while a thread computes the checksums, which needs no Python lock.
+
+    At the end ModelError is raised for a file whose checksum is not that of `reader.json`, whatever else was wrong.
+    """
+    files, sums = files_of(folder, settings), dict[str, str]()
+    with ExitStack() as stack:
+        opened = {name: stack.enter_context(open_regular(path)) for name, path in files.items()}
+
+        def compute() -> None:
+            with suppress(OSError):  # a file that cannot be read has no checksum
+                for name, file in opened.items():
+                    sums[name] = file_digest(file, "sha256").hexdigest()
+
+        thread = Thread(target=compute)
+        thread.start()
+        try:
+            yield files
+        finally:
+            thread.join()
+            for name, path in files.items():
+                if sums.get(name) != settings["sha256"][name]:
+                    raise ModelError(f"{path}: damaged: its checksum does not match; copy the model again")
 
 
 def without_folders(notes: Mapping[str, Any]) -> dict[str, Any]:

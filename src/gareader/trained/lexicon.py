@@ -1,5 +1,7 @@
 """The words of a model: vocabulary, alphabet and word table, in a folder that models may share."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -9,6 +11,7 @@ from typing import Any
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
+from gareader.core.errors import ModelError
 from gareader.core.whole import whole_folder
 from gareader.data.arrays import TABLE
 from gareader.data.vocabulary import Alphabet, Vocabulary
@@ -55,6 +58,16 @@ def shared_words(vocabulary: Path, table: Path, sums: tuple[str, ...]) -> tuple[
     """Read the vocabulary and map the table once for all models of this process; `sums` are the files' checksums."""
     with _LOCK:
         return _kept(vocabulary.resolve(), table.resolve(), sums)
+
+
+@contextmanager
+def forgetting_damaged_words() -> Iterator[None]:
+    """Forget the shared words if a model is damaged: they may have been read before their checksum was known."""
+    try:
+        yield
+    except ModelError:
+        _kept.cache_clear()
+        raise
 
 
 @lru_cache(maxsize=4)

@@ -23,7 +23,7 @@ from gareader.trained.folder import (
     read_settings,
     verified_files,
 )
-from gareader.trained.lexicon import Table, shared_words, words
+from gareader.trained.lexicon import Table, forgetting_damaged_words, shared_words, words
 from gareader.trained.packing import check_finite, unpack
 
 
@@ -66,8 +66,7 @@ def read(folder: Path) -> Stored:
     if "ensemble" in settings:
         members = "use it with gareader.load, or take one of its members"
         raise ModelError(f"{folder}: this is an ensemble, and a single model is needed; {members}")
-    with as_model_errors(folder):
-        files = verified_files(folder, settings)
+    with as_model_errors(folder), forgetting_damaged_words(), verified_files(folder, settings) as files:
         word_settings = from_table(WordSettings, settings["words"], "words")
         shared = files[WORDS].parent != folder
         if shared and settings["settings"].get("update_words", True):

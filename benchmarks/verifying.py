@@ -1,0 +1,123 @@
+"""What the checksums cost when a model, a prepared corpus or the state of a run is opened.
+
+Example: `python -m benchmarks.verifying --repeats 1 --questions 100`
+"""
+
+import json
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from importlib.resources import files
+from itertools import cycle, islice
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any
+from unittest.mock import patch
+
+from benchmarks.script import AtLeastOne, Json, Repeats, start
+from gareader.data.sources import read_examples
+from gareader.data.store import PreparedCorpus, prepare
+from gareader.trained import lexicon, predictor
+from gareader.training.experiment import Experiment
+
+CHECKSUMS = [
+    "gareader.trained.folder.file_digest",
+    "gareader.trained.folder.settings_digest",
+    "gareader.data.store.reading.BatchView.checksum",
+    "gareader.data.store.reading.words_checksum",
+    "gareader.training.run.checksum",
+]
+"""The functions that compute the checksums."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The seconds to open something with its checksums and without; medians."""
+
+    opened: str
+    verified: float
+    unverified: float
+
+
+def main(*, questions: AtLeastOne = 8000, repeats: Repeats = 15, as_json: Json = False) -> None:
+    """Open each kind of files, in turn as always and with checksums that are known already.
+
+    Parameters
+    ----------
+    questions
+        The questions of the corpus, which are the bundled stories again and again.
+    """
+    with TemporaryDirectory() as folder:
+        for name, act in opening(Path(folder), questions).items():
+            with recorded() as known:
+                act()
+            pairs = [(timed(act), unverified(act, known)) for _ in range(repeats)]
+            cost = Cost(name, *(median(column) for column in zip(*pairs, strict=True)))
+            words = f"{name:36} {cost.verified:.4f} s   without checksums {cost.unverified:.4f} s"
+            more = f"{cost.verified / cost.unverified - 1:+.1%}"
+            print(json.dumps(asdict(cost)) if as_json else f"{words}   {more}", flush=True)
+
+
+def opening(folder: Path, questions: int) -> dict[str, Callable[[], object]]:
+    """What is opened, by its name."""
+    corpus, run = folder / "corpus.arrow", folder / "run"
+    stories = [*read_examples(Path(str(files("gareader.data") / "stories" / "stories.jsonl")))]
+    prepare(islice(cycle(stories), questions), corpus)
+    table = {
+        "data": {"train": str(corpus), "validation": str(corpus), "vector_width": 100},
+        "reader": {"hidden": 128, "hops": 2},
+        "train": {"batch_size": 1, "ema": 0.999, "validation_examples": 1},
+    }
+    training = Experiment.from_table(table).run(run)
+    training.train(lambda: training.position.step >= 1)
+
+    def model() -> None:
+        predictor._load.cache_clear()
+        lexicon._kept.cache_clear()
+        predictor.load()
+
+    return {
+        "gareader.load()": model,
+        "all questions of a prepared corpus": lambda: [*PreparedCorpus.open(corpus)],
+        "a run with --resume": lambda: Experiment.from_table(table).run(run, resume=True),
+    }
+
+
+def timed(act: Callable[[], object]) -> float:
+    """The seconds of an act."""
+    began = perf_counter()
+    act()
+    return perf_counter() - began
+
+
+def unverified(act: Callable[[], object], known: Mapping[str, Sequence[Any]]) -> float:
+    """The seconds of an act whose checksums are those that it computed before, in the same order."""
+    with ExitStack() as stack:
+        for name, results in known.items():
+            stack.enter_context(patch(name, side_effect=results))
+        return timed(act)
+
+
+@contextmanager
+def recorded() -> Iterator[dict[str, list[Any]]]:
+    """Record the checksums that are computed, by function."""
+    found: dict[str, list[Any]] = {name: [] for name in CHECKSUMS}
+
+    def watched(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*given: Any) -> Any:
+            found[name].append(function(*given))
+            return found[name][-1]
+
+        return call
+
+    with ExitStack() as stack:
+        for name in CHECKSUMS:
+            stack.enter_context(patch(name, watched(name, pkgutil.resolve_name(name))))
+        yield found
+
+
+if __name__ == "__main__":
+    start(main)
