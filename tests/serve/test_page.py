@@ -433,6 +433,19 @@ def test_pointing_at_a_word_shows_what_it_goes_with(page):
     assert "Which words of the text go with “never” in hop 1" in page.locator("#hint").inner_text()
 
 
+def test_a_share_is_100_percent_only_if_it_is_all(page):
+    shares = [0, 0.0001, 0.0041, 0.5, 0.9964, 0.9996, 1]
+    assert page.evaluate("all => all.map(percent)", shares) == [
+        "0 %",
+        "under 0.1 %",
+        "0.4 %",
+        "50 %",
+        "99.6 %",
+        "over 99.9 %",
+        "100 %",
+    ]
+
+
 def test_the_marks_are_explained_and_the_strongest_pairs_listed(page):
     assert page.locator("#query-words").inner_text() == "⊢ The wolves never forgot that ___ had given them her bread. ⊣"
     assert "mark where the question begins and ends" in page.locator("#marks").inner_text()
@@ -573,6 +586,19 @@ def test_every_model_of_the_service_can_be_chosen(page):
     with page.expect_response("**/answer") as response:
         page.get_by_role("button", name="Answer", exact=True).click()
     assert response.value.json()["model"] == "stories-one-hop"
+
+
+def test_what_is_known_about_a_model_is_told(quiet, address):
+    known = [
+        {"name": "stories", "about": "tales", "measured": {"accuracy": 0.6634, "examples": 2015}},
+        {"name": "stories-one-hop", "about": "other tales", "measured": {"accuracy": "much"}},
+    ]
+    quiet.route("**/models", lambda route: route.fulfill(json=known))
+    quiet.goto(address)
+    quiet.wait_for_selector("#answers li")
+    assert quiet.locator("#about").inner_text() == "tales; 66.3 % of 2,015 test questions right"
+    quiet.locator("#model").select_option("stories-one-hop")
+    assert quiet.locator("#about").inner_text() == "other tales"
 
 
 # ---- how it looks, and for whom ----

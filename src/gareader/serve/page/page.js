@@ -31,7 +31,9 @@ function button(text, click, attributes = {}) {
 
 function percent(share) {
   if (share > 0 && share < 0.0005) return "under 0.1 %";
-  return `${(100 * share).toFixed(share < 0.0995 && share > 0 ? 1 : 0)} %`;
+  if (share > 0.9995 && share < 1) return "over 99.9 %";
+  const fine = (share > 0 && share < 0.0995) || (share >= 0.995 && share < 1);
+  return `${(100 * share).toFixed(fine ? 1 : 0)} %`;
 }
 
 // ---- talking to the service ----
@@ -646,7 +648,9 @@ function choose(model) {
 
 function drawAbout() {
   const { about, measured } = state.models.find(({ name }) => name === $("model").value) || {};
-  const accuracy = measured && measured.accuracy ? `; ${(100 * measured.accuracy).toFixed(1)} % right in its test` : "";
+  const { accuracy: share, examples } = measured || {};
+  const tested = Number.isFinite(share) && Number.isInteger(examples);
+  const accuracy = tested ? `; ${(100 * share).toFixed(1)} % of ${examples.toLocaleString("en")} test questions right` : "";
   $("about").textContent = about ? `${about}${accuracy}` : "";
   $("about").hidden = !about;
 }
