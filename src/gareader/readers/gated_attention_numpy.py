@@ -69,8 +69,9 @@ class GatedAttentionInNumpy:
         hop_attention = []
         for k in range(1, config.hops):
             inputs = states
+            del states  # those of a large batch are large
             if self.is_gated:
-                inputs, alpha = self.gate(states, query_states[k - 1], batch.query_mask)  # X^(k) and α, eqs. 4 to 6
+                inputs, alpha = self.gate(inputs, query_states[k - 1], batch.query_mask)  # X^(k) and α, eqs. 4 to 6
                 if alpha is not None:
                     hop_attention.append(alpha)
             if k == config.hops - 1:
