@@ -23,7 +23,7 @@ from gareader.kernels.layers import (
     token_attention,
 )
 from gareader.readers.features import FEATURES, ROWS, in_query
-from gareader.readers.settings import GatedAttentionConfig
+from gareader.readers.gated_attention_settings import GatedAttentionConfig
 
 
 class Table(Protocol):

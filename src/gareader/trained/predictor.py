@@ -17,7 +17,7 @@ from gareader.data.batching import BEGIN, END, Arrays, Collator
 from gareader.data.examples import Attention, Example, Prediction, mean_prediction
 from gareader.data.vocabulary import Alphabet, Vocabulary
 from gareader.readers.gated_attention_numpy import GatedAttentionInNumpy, shapes
-from gareader.readers.settings import GATED_ATTENTION, GatedAttentionConfig
+from gareader.readers.gated_attention_settings import GATED_ATTENTION, GatedAttentionConfig
 from gareader.trained.ensembles import members, temperatures
 from gareader.trained.folder import AS_TRAINED, SETTINGS, Temperatures, as_model_errors, read_settings
 from gareader.trained.models import BOX, DEFAULT, folder
