@@ -15,7 +15,7 @@
 enum { PAPER = 0, CUDNN = 1 };
 enum { X, W, U, BIAS, PARAMETERS };
 enum { FULL, PREFIX, HOLES, MASKS };
-enum { TWO = 2, ROUNDS = 20 };
+enum { TWO = 2, ROUNDS = 20, TOGETHER = 19 };
 
 static const char *const NAMES[PARAMETERS] = {"d_x", "d_w", "d_u", "d_bias"};
 
@@ -221,6 +221,36 @@ static void check_case(const case_t *c) {
     for (int p = 0; p < PARAMETERS; p++) free(direction[p]);
 }
 
+/* Several cases with packed weights side by side, as often as it takes for more than fit together. */
+static void check_together(const case_t *cases, n_t count, n_t set, n_t threads) {
+    gru_reading readings[TOGETHER];
+    float *packed[TOGETHER], *out[TOGETHER];
+    for (n_t i = 0; i < TOGETHER; i++) {
+        const case_t *c = &cases[i % count];
+        gru_shape shape = c->shape;
+        shape.instruction_set = set, shape.threads = threads;
+        packed[i] = floats(gru_packed_size(&shape)), out[i] = floats(c->out_size);
+        gru_pack(&shape, c->parameter[W], c->parameter[U], c->parameter[BIAS], packed[i]);
+        readings[i] = (gru_reading){shape, c->parameter[X], c->words, c->mask, packed[i], out[i]};
+    }
+    const int failed = gru_read(readings, TOGETHER);
+    expect(!failed, cases, set, "an error of several together", failed);
+    for (n_t i = 0; i < TOGETHER; i++) {
+        result_t alone = run(&cases[i % count], set, 1, 0);
+        expect(same_floats(alone.out, out[i], cases[i % count].out_size), &cases[i % count], set,
+               "together out differs", (double)i);
+        free_result(&alone), free(packed[i]), free(out[i]);
+    }
+    if (cases->words) {
+        const int64_t word = cases->words[0];
+        cases->words[0] = cases->shape.rows;
+        expect(gru_read(readings, 1) == GRU_NO_SUCH_ROW, cases, set, "a word out of range passed together", 0.0);
+        cases->words[0] = word;
+    }
+    readings[0].shape.instruction_set = 99;
+    expect(gru_read(readings, 1) == GRU_NO_SUCH_SET, cases, set, "an unknown instruction set passed together", 99);
+}
+
 /* Words and instruction sets that do not exist. */
 static void check_errors(const case_t *c) {
     const n_t last = c->tokens - 1, word = c->words[last];
@@ -323,6 +353,10 @@ void check_gru(void) {
     check_callers(&a, &b);
     check_errors(&a);
     check_fork(&a);
+    for (n_t set = 0; gru_instruction_set(set); set++) {
+        check_together((case_t[]){a, b}, 2, set, 1);
+        check_together((case_t[]){a, b}, 2, set, 3);
+    }
     free_case(&a), free_case(&b);
     for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++) {
         for (n_t variant = 0; variant < 2 * 2 * MASKS; variant++) {

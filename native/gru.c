@@ -13,7 +13,8 @@ enum {
     SLICES = 8,      /* least number of slices of a batch, if each has */
     SLICE_ROWS = 4,  /* at least this many rows */
     MOST_GROUPS = 8, /* groups of slices; each has its own weight gradients, which are summed at the end */
-    SUMMED_ROWS = 64 /* rows of the table's gradient in one task */
+    SUMMED_ROWS = 64, /* rows of the table's gradient in one task */
+    MOST_TOGETHER = 16 /* jobs of gru_read that run side by side */
 };
 
 typedef struct {
@@ -89,8 +90,9 @@ static void input_gradient_task(void *context, long task, long worker) {
 
 static void fill_table_task(void *context, long task, long worker) {
     const job_t *job = context;
+    const n_t block = task / 2, rows = job->g.rows, parts = blocks(rows, BLOCK_TOKENS);
     (void)worker;
-    job->kernels->fill_table(&job->g, task * BLOCK_TOKENS, least((task + 1) * BLOCK_TOKENS, job->g.rows));
+    job->kernels->fill_table(&job->g, task % 2, rows * block / parts, rows * (block + 1) / parts);
 }
 
 /* The gradient of a word's row of the table: the sum over its occurrences, in their order. */
@@ -175,30 +177,113 @@ int64_t gru_gates_size(const gru_shape *shape) {
     return 2 * shape->batch * shape->steps * (shape->cell == CUDNN ? 4 : 3) * round_up(shape->hidden, LANES);
 }
 
+int64_t gru_packed_size(const gru_shape *shape) {
+    return 2 * 3 * round_up(shape->hidden, LANES) * (shape->inputs + shape->hidden + 1);
+}
+
+/* The weights are in `packed`, or are packed there. */
+static void use_packed(job_t *job, float *packed) {
+    gru_t *g = &job->g;
+    const n_t columns = 2 * 3 * g->width;
+    g->packed_w = packed;
+    g->packed_u = g->packed_w + columns * g->inputs;
+    g->packed_bias = g->packed_u + columns * g->hidden;
+    job->w_panels = job->u_panels = 3 * g->width / job->kernels->panel;
+}
+
+int gru_pack(const gru_shape *shape, const float *w, const float *u, const float *bias, float *packed) {
+    job_t job;
+    int failed = begin(&job, shape, NULL, NULL, NULL, w, u);
+    if (failed) return failed;
+    job.bias = bias;
+    use_packed(&job, packed);
+    pool_run(pack_task, &job, 2 * (job.w_panels + job.u_panels), shape->threads);
+    return 0;
+}
+
+/* Tasks of several jobs, one job after the other. */
+typedef struct {
+    job_t *jobs;
+    n_t tasks[MOST_TOGETHER]; /* of each job */
+    task_function *task;
+} several_t;
+
+static void task_of_several(void *context, long task, long worker) {
+    const several_t *several = context;
+    n_t job = 0;
+    for (; task >= several->tasks[job]; job++) task -= several->tasks[job];
+    several->task(several->jobs + job, task, worker);
+}
+
+static void run_several(several_t *several, n_t count, task_function *task, n_t threads) {
+    n_t tasks = 0;
+    for (n_t i = 0; i < count; i++) tasks += several->tasks[i];
+    several->task = task;
+    pool_run(task_of_several, several, tasks, threads);
+}
+
+/* The states of at most MOST_TOGETHER jobs whose weights are packed. */
+static int read_together(job_t *jobs, n_t count, n_t threads) {
+    several_t several = {.jobs = jobs};
+    n_t table_size = 0, scratch_size = 0;
+    for (n_t i = 0; i < count; i++) {
+        const gru_t *g = &jobs[i].g;
+        const n_t needed = forward_scratch(g, jobs[i].kernels->tile_rows);
+        if (g->words) table_size += 2 * 3 * g->width * g->rows;
+        if (needed > scratch_size) scratch_size = needed;
+    }
+    float *memory = workspace_take(table_size + threads * scratch_size), *table = memory;
+    if (!memory) return GRU_NO_MEMORY;
+    for (n_t i = 0; i < count; i++) {
+        gru_t *g = &jobs[i].g;
+        jobs[i].scratch = memory + table_size, jobs[i].scratch_size = scratch_size;
+        g->table = table;
+        several.tasks[i] = g->words ? 2 * blocks(g->rows, BLOCK_TOKENS) : 0;
+        if (g->words) table += 2 * 3 * g->width * g->rows;
+    }
+    run_several(&several, count, fill_table_task, threads);
+    for (n_t i = 0; i < count; i++) several.tasks[i] = 2 * jobs[i].slices;
+    run_several(&several, count, forward_task, threads);
+    workspace_give_back(memory);
+    return 0;
+}
+
+int gru_read(const gru_reading *readings, int64_t count) {
+    job_t jobs[MOST_TOGETHER];
+    for (n_t first = 0; first < count; first += MOST_TOGETHER) {
+        const n_t some = least(MOST_TOGETHER, count - first);
+        for (n_t i = 0; i < some; i++) {
+            const gru_reading *r = &readings[first + i];
+            int failed = begin(&jobs[i], &r->shape, r->x, r->words, r->mask, NULL, NULL);
+            if (failed) return failed;
+            use_packed(&jobs[i], (float *)r->packed);
+            jobs[i].g.out = r->out;
+        }
+        int failed = read_together(jobs, some, readings->shape.threads);
+        if (failed) return failed;
+    }
+    return 0;
+}
+
 int gru_forward(const gru_shape *shape, const float *x, const int64_t *words, const uint8_t *mask, const float *w,
                 const float *u, const float *bias, float *out, float *gates) {
     job_t job;
     int failed = begin(&job, shape, x, words, mask, w, u);
     if (failed) return failed;
     gru_t *g = &job.g;
-    const n_t columns = 2 * 3 * g->width;
+    const n_t packed_size = gru_packed_size(shape), table_size = words ? 2 * 3 * g->width * g->rows : 0;
     job.bias = bias;
     g->out = out, g->gates = gates;
-    job.w_panels = job.u_panels = 3 * g->width / job.kernels->panel;
     job.scratch_size = forward_scratch(g, job.kernels->tile_rows);
 
-    const n_t table = words ? g->rows : 0;
-    float *memory =
-        workspace_take(columns * (g->inputs + g->hidden + 1 + table) + shape->threads * job.scratch_size);
+    float *memory = workspace_take(packed_size + table_size + shape->threads * job.scratch_size);
     if (!memory) return GRU_NO_MEMORY;
-    g->packed_w = memory;
-    g->packed_u = g->packed_w + columns * g->inputs;
-    g->packed_bias = g->packed_u + columns * g->hidden;
-    g->table = g->packed_bias + columns;
-    job.scratch = g->table + columns * table;
+    use_packed(&job, memory);
+    g->table = memory + packed_size;
+    job.scratch = g->table + table_size;
 
     pool_run(pack_task, &job, 2 * (job.w_panels + job.u_panels), shape->threads);
-    if (words) pool_run(fill_table_task, &job, blocks(g->rows, BLOCK_TOKENS), shape->threads);
+    if (words) pool_run(fill_table_task, &job, 2 * blocks(g->rows, BLOCK_TOKENS), shape->threads);
     pool_run(forward_task, &job, 2 * job.slices, shape->threads);
     workspace_give_back(memory);
     return 0;

@@ -22,7 +22,7 @@ typedef struct {
 } gru_shape;
 
 /* The version of this interface; it is raised whenever a function or structure changes. */
-enum { GRU_INTERFACE = 1 };
+enum { GRU_INTERFACE = 2 };
 GRU_EXPORT int64_t gru_interface(void);
 
 /* The name of the best instruction set of this machine (0), of the next one (1) …, and then NULL. */
@@ -39,6 +39,23 @@ GRU_EXPORT int64_t gru_gates_size(const gru_shape *shape);
    `gates` is kept for the backward pass, or NULL without one. */
 GRU_EXPORT int gru_forward(const gru_shape *shape, const float *x, const int64_t *words, const uint8_t *mask,
                            const float *w, const float *u, const float *bias, float *out, float *gates);
+
+/* Weights for gru_read: w, u and bias as in gru_forward → packed, gru_packed_size floats. */
+GRU_EXPORT int64_t gru_packed_size(const gru_shape *shape);
+GRU_EXPORT int gru_pack(const gru_shape *shape, const float *w, const float *u, const float *bias, float *packed);
+
+/* One of the Bi-GRUs of gru_read: the arguments of gru_forward with packed weights, and without a backward pass. */
+typedef struct {
+    gru_shape shape;
+    const float *x;
+    const int64_t *words;
+    const uint8_t *mask;
+    const float *packed;
+    float *out;
+} gru_reading;
+
+/* The states of several Bi-GRUs that do not wait for each other, side by side on the threads of the first. */
+GRU_EXPORT int gru_read(const gru_reading *readings, int64_t count);
 
 /* The gradients of x, w, u and bias, given that of `out`; d_x may be NULL. `gates` is used up. */
 GRU_EXPORT int gru_backward(const gru_shape *shape, const float *x, const int64_t *words, const uint8_t *mask,

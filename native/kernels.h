@@ -67,8 +67,8 @@ typedef struct {
     void (*pack)(float *packed, const float *weights, n_t depth, n_t hidden, n_t width, n_t panel);
     void (*pack_transposed)(float *packed, const float *weights, n_t columns, n_t hidden, n_t width, n_t panel);
 
-    /* W x + b of rows first … end − 1 of x, both directions. */
-    void (*fill_table)(const gru_t *, n_t first, n_t end);
+    /* W x + b of rows first … end − 1 of x, in one direction. */
+    void (*fill_table)(const gru_t *, n_t direction, n_t first, n_t end);
     /* The states of rows first … end − 1 of the batch, at most tile_rows of them, in one direction. */
     void (*forward)(const gru_t *, n_t direction, n_t first, n_t end, float *scratch);
     /* Overwrite the gates of these rows with their gradients, and add to the weight gradients, (inputs + hidden + 1,

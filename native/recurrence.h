@@ -35,12 +35,10 @@ INLINE void NAME(input_panel)(const gru_t *g, n_t direction, n_t column, const f
     }
 }
 
-static void NAME(fill_table)(const gru_t *g, n_t first, n_t end) {
-    for (n_t direction = 0; direction < 2; direction++) {
-        float *to = g->table + (direction * g->rows + first) * 3 * g->width;
-        for (n_t j = 0; j < 3 * g->width; j += PANEL) {
-            NAME(input_panel)(g, direction, j, g->x + first * g->inputs, end - first, to + j, 3 * g->width);
-        }
+static void NAME(fill_table)(const gru_t *g, n_t direction, n_t first, n_t end) {
+    float *to = g->table + (direction * g->rows + first) * 3 * g->width;
+    for (n_t j = 0; j < 3 * g->width; j += PANEL) {
+        NAME(input_panel)(g, direction, j, g->x + first * g->inputs, end - first, to + j, 3 * g->width);
     }
 }
 

@@ -38,8 +38,18 @@ def who(number):
     return os.getpid()
 
 
-def refuse(number):
-    raise WorkerError(f"not {number}")
+def square_and_who(number):
+    return number * number, os.getpid()
+
+
+def refuse_there(first_process):
+    if os.getpid() != first_process:
+        raise WorkerError("not 0")
+
+
+def refuse_here(first_process):
+    if os.getpid() == first_process:
+        raise WorkerError("not here")
 
 
 def test_results_come_in_order(tmp_path):
@@ -64,9 +74,22 @@ def test_no_more_is_taken_than_the_workers_can_use():
     results.close()
 
 
-def test_an_error_comes_through():
+def test_this_process_takes_part():
+    results = list(in_order(square_and_who, range(60), 2, take_part=True))
+    assert [number for number, _ in results] == [number * number for number in range(60)]
+    assert len({pid for _, pid in results}) == 2
+    assert os.getpid() in {pid for _, pid in results}
+
+
+@pytest.mark.parametrize("take_part", [False, True])
+def test_an_error_comes_through(take_part):
     with pytest.raises(WorkerError, match="not 0"):
-        list(in_order(refuse, range(3), 2))
+        list(in_order(refuse_there, [os.getpid()] * 3, 2, take_part=take_part))
+
+
+def test_an_error_in_this_process_comes_through():
+    with pytest.raises(WorkerError, match="not here"):
+        list(in_order(refuse_here, [os.getpid()] * 30, 2, take_part=True))
 
 
 def test_a_worker_that_dies_is_told():

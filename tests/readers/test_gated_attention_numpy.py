@@ -107,7 +107,7 @@ def test_sequences_that_do_not_fit_the_weights():
     if library.library() is None:
         pytest.skip("needs the native kernel, which was not built")
     with pytest.raises(ValueError, match="sequences"):
-        layers.bigru(np.zeros((2, 4, 6), np.float32), np.ones((2, 4), bool), weights, "paper")
+        layers.BiGRU(weights, "paper")(np.zeros((2, 4, 6), np.float32), np.ones((2, 4), bool))
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float16])

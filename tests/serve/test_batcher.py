@@ -1,6 +1,8 @@
 """Questions that arrive together: read together, each with its own answer, and no more than can be answered."""
 
 import asyncio
+import os
+import socket
 from contextlib import asynccontextmanager
 from threading import Event
 
@@ -10,6 +12,8 @@ import synthetic
 from gareader.data.examples import Prediction
 from gareader.readers.settings import GatedAttentionConfig
 from gareader.serve.batcher import OVERHEAD, Batcher, OverloadedError
+from gareader.serve.service import ModelService
+from gareader.serve.workers import Workers
 from gareader.trained.predictor import untrained
 
 CORPUS = synthetic.corpus(40, seed=1)
@@ -220,6 +224,29 @@ def test_only_so_many_words_are_read_together(slow):
 
     asyncio.run(run())
     assert [len(batch) for batch in slow.batches] == [1, 2, 2, 1]
+
+
+def test_neighbours_in_a_batch_have_similar_lengths(slow):
+    async def ask():
+        async with batching(slow) as batcher:
+            first = batcher.ask(renamed(CORPUS[0], "first"))
+            await asyncio.to_thread(slow.began.wait, 10)
+            times = {"long": 4, "short": 3, "longest": 5}
+            later = [batcher.ask(renamed(CORPUS[0], name, count)) for name, count in times.items()]
+            slow.go.set()
+            await asyncio.gather(first, *later)
+
+    asyncio.run(ask())
+    assert slow.batches == [["first"], ["short", "long", "longest"]]
+
+
+def test_workers_share_the_size_of_a_batch():
+    service = ModelService({}, batch_size=32)
+    with socket.socket() as listener:
+        workers = Workers(service, listener, 3, lambda: None)
+    os.close(workers.alive)
+    os.close(workers.alive_here)
+    assert service.batch_size == 10
 
 
 def test_those_who_ask_for_attention_are_read_apart(slow):

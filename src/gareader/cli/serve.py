@@ -49,7 +49,7 @@ def serve(
     workers
         Processes that share the port, the models and the cores.
     batch_size
-        The most questions of a batch.
+        The most questions of a batch; of all workers together.
     document_words
         The most words of a document; longer ones are refused.
     log

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from pathlib import Path
 
 
@@ -76,6 +75,8 @@ class QuestionError(GareaderError):
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The end of an error message about an unknown name: the nearest known name, then all of them."""
+    from difflib import get_close_matches  # only for errors
+
     known = sorted(known)
     near = get_close_matches(name, known, n=1)
     guess = f"did you mean {near[0]!r}? " if near else ""

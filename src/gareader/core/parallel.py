@@ -21,13 +21,19 @@ _work: list[Callable[[Any], Any]] = []  # the function of this process, if it is
 
 
 def in_order(
-    work: Callable[[Item], Result], items: Iterable[Item], workers: int, group: Group = ALONE
+    work: Callable[[Item], Result],
+    items: Iterable[Item],
+    workers: int,
+    group: Group = ALONE,
+    *,
+    take_part: bool = False,
 ) -> Iterator[Result]:
     """Yield `work(item)` in the order of the items; `work` must be picklable.
 
+    With `take_part` this process is one of the workers: it begins at once, while the others start.
     A group of processes shares the items, each with so many workers of its own; rank 0 gets all the results.
     """
-    own = _with_workers(work, islice(items, group.rank, None, group.size), workers)
+    own = _with_workers(work, islice(items, group.rank, None, group.size), workers, take_part)
     while group.sum(len(following := [*islice(own, 1)]))[0]:
         for results in group.gather(following):
             yield from results
@@ -39,16 +45,23 @@ def help_with(stream: Iterator[Result]) -> Counter[str]:
     return Counter()
 
 
-def _with_workers(work: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
+def _with_workers(
+    work: Callable[[Item], Result], items: Iterable[Item], workers: int, take_part: bool
+) -> Iterator[Result]:
     if workers == 1:
         yield from map(work, items)
         return
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), initializer=_begin, initargs=(work,))
+    others = workers - take_part
+    pool = ProcessPoolExecutor(others, get_context("spawn"), initializer=_begin, initargs=(work,))
     waiting: deque[Future[Result]] = deque()
     try:
         for item in items:
-            waiting.append(pool.submit(_do, item))
-            if len(waiting) > 2 * workers:
+            if not take_part or sum(not each.done() for each in waiting) < 2 * others:
+                waiting.append(pool.submit(_do, item))
+            else:
+                waiting.append(own := Future())
+                own.set_result(work(item))
+            while len(waiting) > (4 if take_part else 2) * workers or (take_part and waiting and waiting[0].done()):
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()

@@ -1,7 +1,6 @@
 """JSON and TOML from anyone: whatever is wrong with a text is one kind of error."""
 
 import json
-import tomllib
 from collections.abc import Callable
 from typing import Any
 
@@ -30,6 +29,8 @@ def json_object(text: str | bytes) -> dict[str, Any]:
 
 def toml_table(text: str) -> dict[str, Any]:
     """Return the tables of a TOML text."""
+    import tomllib  # answers need no TOML
+
     try:
         return tomllib.loads(text)
     except RecursionError:

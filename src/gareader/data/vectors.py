@@ -6,7 +6,7 @@ import threading
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import chain, takewhile
 from pathlib import Path
 
@@ -35,13 +35,16 @@ class _PerThread(threading.local):
         self.state = np.random.RandomState(0)
 
 
-_PER_THREAD = _PerThread()
+@cache
+def _per_thread() -> _PerThread:
+    """The states; numpy.random is imported with the first word that has no vector."""
+    return _PerThread()
 
 
 def random_vector(word: str, width: int, seed: int) -> Floats:
     """Draw N(0, 1) per component from the word and the seed alone: equal in every process, run and version of numpy."""
     digest = hashlib.blake2b(f"{seed} {word}".encode("utf-8", "surrogatepass"), digest_size=32).digest()
-    state = _PER_THREAD.state  # not a Generator: numpy guarantees the stream of RandomState only
+    state = _per_thread().state  # not a Generator: numpy guarantees the stream of RandomState only
     state.seed(np.frombuffer(digest, "<u4"))
     return state.standard_normal(width).astype(np.float32)
 

@@ -13,7 +13,10 @@ class Vocabulary:
 
     def __init__(self, words: Iterable[str]) -> None:
         """Keep the order of first occurrence, so that the same corpus always gives the same numbers."""
-        self._rows: dict[str, int] = dict(zip(dict.fromkeys(words), count()))
+        words = list(words)
+        self._rows: dict[str, int] = dict(zip(words, count()))
+        if len(self._rows) < len(words):
+            self._rows = dict(zip(dict.fromkeys(words), count()))
 
     def get(self, word: str) -> int | None:
         """The word's row, or None for an unknown word."""

@@ -1,11 +1,24 @@
 """Bi-GRU and gated attention on numpy arrays: by the native library, or in numpy where there is none."""
 
-from typing import Any, Literal
+import ctypes
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gareader.kernels.library import CELLS, GateShape, GruShape, call, library, loaded_library, threads
+from gareader.kernels.library import (
+    CELLS,
+    GateShape,
+    GruReading,
+    GruShape,
+    call,
+    library,
+    loaded_library,
+    read,
+    threads,
+)
 
 CellName = Literal["paper", "cudnn"]
 QueryAttention = Literal["token", "whole", "none"]
@@ -18,22 +31,60 @@ Weights = tuple[Floats, Floats, Floats]
 """Input weights (2, inputs, 3H), recurrent weights (2, H, 3H) and biases (2, 1, 1, 3H); gates in order r, z, h̃."""
 
 
-def bigru(sequence: Floats, mask: Masks, weights: Weights, cell: CellName, words: Indices | None = None) -> Floats:
-    """BiGRU(X): (B, T, inputs), (B, T) → (B, T, 2H); a masked step keeps the state, and its output is zero.
+class BiGRU:
+    """A bidirectional GRU with its weights, which the library packs once."""
 
-    With `words` (B, T), `sequence` (N, inputs) has the vectors of N distinct words, and X is `sequence[words]`.
-    """
-    if library() is None or not mask.size:
-        return _bigru_in_numpy(sequence, mask, weights, cell, words)
-    (batch, steps), hidden, inputs = mask.shape, weights[1].shape[1], sequence.shape[-1]
-    if (sequence.shape[:-1] != mask.shape and words is None) or inputs != weights[0].shape[1]:
-        raise ValueError(f"sequences {sequence.shape} for a mask {mask.shape} and weights {weights[0].shape}")
-    shape = GruShape(CELLS[cell], batch, steps, inputs, hidden, sequence.size // inputs, threads(), 0)
-    out = np.empty((batch, steps, 2 * hidden), np.float32)
-    words = None if words is None else np.ascontiguousarray(words, np.int64)
-    arrays = (_floats(sequence), words, _masks(mask), *map(_floats, weights), out)
-    call("gru_forward", shape, *map(_address, arrays), None)
-    return out
+    def __init__(self, weights: Weights, cell: CellName) -> None:
+        self.weights, self.cell = weights, cell
+
+    def __call__(self, sequence: Floats, mask: Masks, words: Indices | None = None) -> Floats:
+        """BiGRU(X): (B, T, inputs), (B, T) → (B, T, 2H); a masked step keeps the state, and its output is zero.
+
+        With `words` (B, T), `sequence` (N, inputs) has the vectors of N distinct words, and X is `sequence[words]`.
+        """
+        return read_together([Reading(self, sequence, mask, words)])[0]
+
+    def shape(self, batch: int, steps: int, rows: int) -> GruShape:
+        """The sizes as the library reads them."""
+        inputs, hidden = self.weights[0].shape[1], self.weights[1].shape[1]
+        return GruShape(CELLS[self.cell], batch, steps, inputs, hidden, rows, threads(), 0)
+
+    @cached_property
+    def packed(self) -> Floats:
+        """The weights in the order in which the library reads them."""
+        shape = self.shape(0, 0, 0)
+        packed = _aligned(loaded_library().gru_packed_size(ctypes.byref(shape)))
+        arrays = [_floats(array) for array in self.weights]
+        call("gru_pack", shape, *map(_address, (*arrays, packed)))
+        return packed
+
+
+class Reading(NamedTuple):
+    """What a Bi-GRU is to read: the arguments of `BiGRU.__call__`."""
+
+    gru: BiGRU
+    sequence: Floats
+    mask: Masks
+    words: Indices | None = None
+
+
+def read_together(readings: Sequence[Reading]) -> list[Floats]:
+    """The states of Bi-GRUs that do not wait for each other; the library computes them side by side."""
+    if library() is None or not all(reading.mask.size for reading in readings):
+        return [_bigru_in_numpy(*reading) for reading in readings]
+    outs, structures, alive = [], [], []
+    for gru, sequence, mask, words in readings:
+        (batch, steps), inputs = mask.shape, sequence.shape[-1]
+        if (sequence.shape[:-1] != mask.shape and words is None) or inputs != gru.weights[0].shape[1]:
+            raise ValueError(f"sequences {sequence.shape} for a mask {mask.shape} and weights {gru.weights[0].shape}")
+        out = np.empty((batch, steps, 2 * gru.weights[1].shape[1]), np.float32)
+        words = None if words is None else np.ascontiguousarray(words, np.int64)
+        arrays = (_floats(sequence), words, _masks(mask), gru.packed, out)
+        structures.append(GruReading(gru.shape(batch, steps, sequence.size // inputs), *map(_address, arrays)))
+        alive.append(arrays)
+        outs.append(out)
+    read(structures)
+    return outs
 
 
 def gated_attention(document: Floats, query: Floats, query_mask: Masks) -> tuple[Floats, Floats]:
@@ -58,7 +109,8 @@ def token_attention(document: Floats, query: Floats, query_mask: Masks) -> tuple
     return alpha @ query, alpha
 
 
-def _bigru_in_numpy(sequence: Floats, mask: Masks, weights: Weights, cell: CellName, words: Indices | None) -> Floats:
+def _bigru_in_numpy(gru: BiGRU, sequence: Floats, mask: Masks, words: Indices | None) -> Floats:
+    weights = gru.weights
     inputs = [sequence @ weight for weight in weights[0]]  # of each direction: (B, T, 3H), or (N, 3H) with words
     steps = [
         (each if words is None else each[words]) + bias for each, bias in zip(inputs, weights[2][:, 0], strict=True)
@@ -70,7 +122,7 @@ def _bigru_in_numpy(sequence: Floats, mask: Masks, weights: Weights, cell: CellN
         state = np.zeros((len(mask), hidden), np.float32)
         part = out[..., direction * hidden : (direction + 1) * hidden]
         for t in order:
-            new = _STEPS[cell](steps[direction][:, t], state, weights[1][direction])
+            new = _STEPS[gru.cell](steps[direction][:, t], state, weights[1][direction])
             state = np.where(mask[:, t, None], new, state)
             part[:, t] = state * mask[:, t, None]
     return out
@@ -107,6 +159,13 @@ def _sigmoid(x: Floats) -> Floats:
 def _floats(array: NDArray[Any]) -> Floats:
     """The array as the library reads it: it would take any other type for float32."""
     return np.ascontiguousarray(array, np.float32)
+
+
+def _aligned(size: int) -> Floats:
+    """An array that begins with a line of the cache, so that no vector crosses two of them."""
+    memory = np.empty(size + 16, np.float32)
+    start = -memory.ctypes.data // 4 % 16
+    return memory[start : start + size]
 
 
 def _masks(array: NDArray[Any]) -> Masks:

@@ -4,6 +4,7 @@ import ctypes
 import os
 import sys
 import warnings
+from collections.abc import Sequence
 from functools import cache
 from itertools import count, takewhile
 from pathlib import Path
@@ -13,7 +14,7 @@ from gareader.core.errors import ConfigError
 LIBRARY = Path(__file__).with_name("libgru.so")
 """The path of the library; the installation builds it if there is a C compiler."""
 
-INTERFACE = 1
+INTERFACE = 2
 """The value of GRU_INTERFACE in the header that this module is written for."""
 
 _ERRORS = {1: "there is not enough memory", 2: "this machine lacks the instruction set", 3: "a word is out of range"}
@@ -25,6 +26,15 @@ class GruShape(ctypes.Structure):
     _fields_ = [
         (name, ctypes.c_int64)
         for name in ("cell", "batch", "steps", "inputs", "hidden", "rows", "threads", "instruction_set")
+    ]
+
+
+class GruReading(ctypes.Structure):
+    """The structure `gru_reading` of gru.h."""
+
+    _fields_ = [
+        ("shape", GruShape),
+        *((name, ctypes.c_void_p) for name in ("sequence", "words", "mask", "packed", "out")),
     ]
 
 
@@ -65,7 +75,7 @@ def library() -> ctypes.CDLL | None:
     os.register_at_fork(after_in_child=_use_one_thread)
     loaded.gru_instruction_set.restype = ctypes.c_char_p
     loaded.gru_instruction_set.argtypes = [ctypes.c_int64]
-    for size in (loaded.gru_gates_size, loaded.gate_columns):
+    for size in (loaded.gru_gates_size, loaded.gru_packed_size, loaded.gate_columns):
         size.restype = ctypes.c_int64
     loaded.gate_columns.argtypes = [ctypes.c_int64]
     loaded.gru_keep_memory.argtypes = []
@@ -113,7 +123,16 @@ def instruction_sets() -> list[str]:
 
 def call(function: str, shape: ctypes.Structure, *addresses: int | None) -> None:
     """Call a function of the library with the addresses of dense arrays."""
-    code = getattr(loaded_library(), function)(ctypes.byref(shape), *map(ctypes.c_void_p, addresses))
+    _check(function, getattr(loaded_library(), function)(ctypes.byref(shape), *map(ctypes.c_void_p, addresses)))
+
+
+def read(readings: Sequence[GruReading]) -> None:
+    """Compute the states of Bi-GRUs side by side; the arrays that the readings point to must stay alive."""
+    several = (GruReading * len(readings))(*readings)
+    _check("gru_read", loaded_library().gru_read(several, ctypes.c_int64(len(readings))))
+
+
+def _check(function: str, code: int) -> None:
     if code:
         raise RuntimeError(f"{function}: {_ERRORS[code]}")
 

@@ -12,9 +12,18 @@ from numpy.typing import NDArray
 from gareader.core.errors import ConfigError
 from gareader.data.arrays import Batch, ReaderOutput, Types
 from gareader.data.batching import Arrays
-from gareader.kernels.layers import Floats, Indices, Masks, Weights, bigru, gated_attention, token_attention
+from gareader.kernels.layers import (
+    BiGRU,
+    Floats,
+    Indices,
+    Masks,
+    Reading,
+    gated_attention,
+    read_together,
+    token_attention,
+)
 from gareader.readers.features import FEATURES, ROWS, in_query
-from gareader.readers.settings import GatedAttentionConfig
+from gareader.readers.gated_attention_settings import GatedAttentionConfig
 
 
 class Table(Protocol):
@@ -41,35 +50,38 @@ class GatedAttentionInNumpy:
         self.config, self.words = config, words
         self.weights = {name: np.asarray(value, np.float32) for name, value in weights.items()}
         self.is_gated = config.query_attention != "none"
+        self.grus = {name: self._gru(name) for name in gru_sizes(config, words.shape[1])}
+        self.query_grus = [self.grus[f"query_grus.{k}"] for k in range(config.hops if self.is_gated else 1)]
 
     def __call__(self, batch: Batch[Arrays], *, attention: bool = False) -> ReaderOutput[Arrays]:
         """Log-probabilities of the candidates; with `attention`, also α of each hop and s."""
         config = self.config
         tokens = self.embed(batch.types)  # (types, E)
+        query = tokens[batch.query]  # (B, Q, E)   Y
         inputs: Floats = tokens
         words: Indices | None = batch.document  # (B, D): the GRU's input X^(0) is tokens[words], (B, D, E)
-        query = tokens[batch.query]  # (B, Q, E)   Y
+        if config.hops == 1:
+            inputs, words = self.with_features(batch, tokens[batch.document]), None
+        document = Reading(self.grus["document_grus.0"], inputs, batch.document_mask, words)
+        queries = [Reading(gru, query, batch.query_mask) for gru in self.query_grus]
+        states, *query_states = read_together([document, *queries])  # D^(1), eq. 2, and Q^(1) … Q^(K), eq. 3
 
         hop_attention = []
-        for k in range(config.hops - 1):
-            states = self.gru(f"document_grus.{k}", inputs, batch.document_mask, words)  # (B, D, 2H)  D^(k), eq. 2
-            inputs, words = states, None
+        for k in range(1, config.hops):
+            inputs = states
+            del states  # those of a large batch are large
             if self.is_gated:
-                query_states = self.gru(f"query_grus.{k}", query, batch.query_mask)  # (B, Q, 2H)  Q^(k), eq. 3
-                inputs, alpha = self.gate(states, query_states, batch.query_mask)  # X^(k) and α, eqs. 4 to 6
+                inputs, alpha = self.gate(inputs, query_states[k - 1], batch.query_mask)  # X^(k) and α, eqs. 4 to 6
                 if alpha is not None:
                     hop_attention.append(alpha)
+            if k == config.hops - 1:
+                inputs = self.with_features(batch, inputs)
+            states = self.grus[f"document_grus.{k}"](inputs, batch.document_mask)  # (B, D, 2H)  D^(k+1), eq. 2
 
-        features = [self.weights[name][feature(batch) * 1] for name, feature in self.features()]  # (B, D, 2) each
-        if features:
-            inputs, words = np.concatenate([inputs if words is None else inputs[words], *features], axis=-1), None
-        states = self.gru(f"document_grus.{config.hops - 1}", inputs, batch.document_mask, words)  # (B, D, 2H)  D^(K)
-        last = config.hops - 1 if self.is_gated else 0
-        query_states = self.gru(f"query_grus.{last}", query, batch.query_mask)  # (B, Q, 2H)  Q^(K)
         if config.cloze == "blank":
-            cloze = query_states[np.arange(len(query)), batch.placeholder]  # (B, 2H)  q_ℓ
+            cloze = query_states[-1][np.arange(len(query)), batch.placeholder]  # (B, 2H)  q_ℓ
         else:
-            cloze = final_states(query_states, batch.query_mask)
+            cloze = final_states(query_states[-1], batch.query_mask)
         scores = np.einsum("bdh,bh->bd", states, cloze)  # (B, D)  eq. 7, before the softmax
         words_present = batch.words_present if config.pointer == "mean" else None  # (B, C)
         log_probabilities = pointer_sum(scores, batch.occurrence, words_present)  # (B, C)  log Pr(c|d,q), eq. 8
@@ -86,17 +98,18 @@ class GatedAttentionInNumpy:
         if not self.config.characters:
             return vectors
         letters = self.weights["embed.characters.table"]
-        states = self.gru("embed.characters.gru", letters, types.character_mask, types.characters)  # (types, N, 50)
+        gru = self.grus["embed.characters.gru"]
+        states = gru(letters, types.character_mask, types.characters)  # (types, N, 50)
         final = final_states(states, types.character_mask)
         weight, bias = self.weights["embed.characters.weight"], self.weights["embed.characters.bias"]
         # not `@`: a BLAS may round differently with another number of threads
         return np.concatenate([vectors, np.einsum("ti,oi->to", final, weight) + bias], axis=-1)
 
-    def gru(self, name: str, sequence: Floats, mask: Masks, words: Indices | None = None) -> Floats:
-        """The Bi-GRU of that name: (B, T, inputs), (B, T) → (B, T, 2H)."""
-        parts = (self.weights[f"{name}.{part}"] for part in ("input_weight", "recurrent_weight", "bias"))
-        weights: Weights = (next(parts), next(parts), next(parts))
-        return bigru(sequence, mask, weights, self.config.cell, words)
+    def _gru(self, name: str) -> BiGRU:
+        input_weight, recurrent_weight, bias = (
+            self.weights[f"{name}.{part}"] for part in ("input_weight", "recurrent_weight", "bias")
+        )
+        return BiGRU((input_weight, recurrent_weight, bias), self.config.cell)
 
     def gate(self, document: Floats, query: Floats, query_mask: Masks) -> tuple[Floats, Floats | None]:
         """X = GA(D, Q): (B, D, 2H), (B, Q, 2H), (B, Q) → (B, D, 2H or 4H), and α (B, D, Q) if there is one."""
@@ -110,11 +123,15 @@ class GatedAttentionInNumpy:
             query_vectors = np.broadcast_to(final_states(query, query_mask)[:, None], document.shape)
         return GATES[config.gate](document, query_vectors), alpha
 
+    def with_features(self, batch: Batch[Arrays], inputs: Floats) -> Floats:
+        """The inputs of the last hop with the features of the document's tokens: (B, D, n) → (B, D, n + features)."""
+        features = [self.weights[name][feature(batch) * 1] for name, feature in self.features()]  # (B, D, 2) each
+        return np.concatenate([inputs, *features], axis=-1) if features else inputs
+
     def features(self) -> list[tuple[str, Callable[[Batch[Any]], Any]]]:
         """The weights of the features that the settings ask for, each with the feature."""
         own: list[tuple[str, Callable[[Batch[Any]], Any]]] = [("feature", in_query)] * self.config.feature
-        chosen = sorted(name for name in FEATURES if getattr(self.config, name))  # the order of torch's ParameterDict
-        return own + [(f"more_features.{name}", FEATURES[name]) for name in chosen]
+        return own + [(f"more_features.{name}", FEATURES[name]) for name in _chosen(self.config)]
 
 
 GATES: dict[str, Callable[[Floats, Floats], Floats]] = {
@@ -124,31 +141,39 @@ GATES: dict[str, Callable[[Floats, Floats], Floats]] = {
 }
 
 
-def shapes(config: GatedAttentionConfig, width: int, letters: int) -> dict[str, tuple[int, ...]]:
-    """The shape of every weight but the word table, for word vectors of that width and an alphabet of that size."""
+def gru_sizes(config: GatedAttentionConfig, width: int) -> dict[str, tuple[int, int]]:
+    """Inputs and units of each Bi-GRU, for word vectors of that width."""
     H, characters = config.hidden, 50 if config.characters else 0
     is_gated = config.query_attention != "none"
     gated = 4 * H if is_gated and config.gate == "concatenate" else 2 * H
-    chosen = [name for name in FEATURES if getattr(config, name)]
-    sizes: dict[str, tuple[int, ...]] = {}
+    sizes = {}
+    for k in range(config.hops):
+        added = 2 * (config.feature + len(_chosen(config))) if k == config.hops - 1 else 0
+        sizes[f"document_grus.{k}"] = (gated if k else width + characters) + added, H
+    for k in range(config.hops if is_gated else 1):
+        sizes[f"query_grus.{k}"] = width + characters, H
+    if config.characters:
+        sizes["embed.characters.gru"] = 25, 25
+    return sizes
 
-    def add_gru(name: str, inputs: int, hidden: int) -> None:
+
+def shapes(config: GatedAttentionConfig, width: int, letters: int) -> dict[str, tuple[int, ...]]:
+    """The shape of every weight but the word table, for word vectors of that width and an alphabet of that size."""
+    sizes: dict[str, tuple[int, ...]] = {}
+    for name, (inputs, hidden) in gru_sizes(config, width).items():
         sizes[f"{name}.input_weight"] = (2, inputs, 3 * hidden)
         sizes[f"{name}.recurrent_weight"] = (2, hidden, 3 * hidden)
         sizes[f"{name}.bias"] = (2, 1, 1, 3 * hidden)
-
-    for k in range(config.hops):
-        added = 2 * (config.feature + len(chosen)) if k == config.hops - 1 else 0
-        add_gru(f"document_grus.{k}", (gated if k else width + characters) + added, H)
-    for k in range(config.hops if is_gated else 1):
-        add_gru(f"query_grus.{k}", width + characters, H)
     if config.characters:
-        add_gru("embed.characters.gru", 25, 25)
         sizes["embed.characters.table"] = (letters, 25)
         sizes["embed.characters.weight"], sizes["embed.characters.bias"] = (50, 50), (50,)
     if config.feature:
         sizes["feature"] = (2, 2)
-    return sizes | {f"more_features.{name}": (ROWS, 2) for name in chosen}
+    return sizes | {f"more_features.{name}": (ROWS, 2) for name in _chosen(config)}
+
+
+def _chosen(config: GatedAttentionConfig) -> list[str]:
+    return sorted(name for name in FEATURES if getattr(config, name))  # the order of torch's ParameterDict
 
 
 def final_states(states: Floats, mask: Masks) -> Floats:

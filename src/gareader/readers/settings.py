@@ -5,43 +5,9 @@ from typing import Annotated, Literal
 
 from gareader.core.config import Bounds, Count, NonNegative, Positive, Settings, Share
 from gareader.core.errors import ConfigError
-from gareader.kernels.layers import CellName, Gate, QueryAttention
-
-
-@dataclass(frozen=True)
-class GatedAttentionConfig(Settings):
-    """Settings of a Gated-Attention Reader; the defaults are the paper's best for the Children's Book Test."""
-
-    hops: Count = 3
-    """K, the number of layers; 1 has no gated attention and is the AS Reader, up to the query's vector (`cloze`)."""
-    hidden: Count = 128
-    """H, GRU units per direction."""
-    dropout: Share = 0.4
-    """Dropout rate of the gated-attention output."""
-    gate: Gate = "multiply"
-    """How the query gates a document token."""
-    query_attention: QueryAttention = "token"
-    """What gates: each token's attention to the query (token), one query vector (whole), or nothing (none)."""
-    cloze: Literal["blank", "ends"] = "blank"
-    """The position of the query's last states: the blank, or both ends as in the earlier reader GA-- (ends)."""
-    pointer: Literal["sum", "mean"] = "sum"
-    """What a candidate of several words gets: the attention on all of them, as in the paper, or their mean."""
-    cell: CellName = "paper"
-    """The GRU's equations: the paper's, with the reset gate before the product, or cudnn's, with it after."""
-    characters: bool = True
-    """Whether a character model C(w) stands beside the word vector L(w)."""
-    feature: bool = True
-    """Whether the last layer has a feature for document words that are in the query (qe-comm)."""
-    before_feature: bool = False
-    """Whether the last layer has a feature for document words that the query has before the blank."""
-    after_feature: bool = False
-    """Whether the last layer has a feature for document words that the query has after the blank."""
-    candidate_feature: bool = False
-    """Whether the last layer has a feature for document words that belong to a candidate."""
-    mentions_feature: bool = False
-    """Whether the last layer has a feature for the number of mentions of the word's candidate, as a logarithm."""
-    update_words: bool = False
-    """Whether training changes the word vectors L(w)."""
+from gareader.kernels.layers import CellName
+from gareader.readers.gated_attention_settings import GATED_ATTENTION as GATED_ATTENTION
+from gareader.readers.gated_attention_settings import GatedAttentionConfig as GatedAttentionConfig
 
 
 @dataclass(frozen=True)
@@ -281,7 +247,6 @@ class LSTMLanguageModelConfig(Settings):
     """Whether training changes the word vectors."""
 
 
-GATED_ATTENTION = "gated-attention"
 """The name of the Gated-Attention Reader, which is also the reader of a settings file that names none."""
 
 SETTINGS: dict[str, type[Settings]] = {

@@ -133,7 +133,7 @@ class Batcher:
 
 
 def next_batch(waiting: Sequence[_Waiting], size: int) -> list[_Waiting]:
-    """The first question in turn, and others of similar length in the order of their turns, for little padding."""
+    """The first question in turn, and the next ones of similar length, for little padding; the shortest is first."""
     batch: list[_Waiting] = []
     shortest = longest = 0
     for each in sorted(waiting, key=lambda each: each.turn):
@@ -145,4 +145,4 @@ def next_batch(waiting: Sequence[_Waiting], size: int) -> list[_Waiting]:
             shortest, longest = low, high
         if len(batch) == size:
             break
-    return batch
+    return sorted(batch, key=lambda each: len(each.example.document))  # the kernel reads neighbours together

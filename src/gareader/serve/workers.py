@@ -66,17 +66,21 @@ class Workers:
     """Keeps several forked processes that serve one listener, and replaces those that die."""
 
     def __init__(self, service: ModelService, listener: socket.socket, number: int, warm: Callable[[], None]) -> None:
-        """`warm` is called in each worker before it serves."""
+        """`warm` is called before the workers are forked, and in each of them before it serves."""
         if not hasattr(os, "fork"):
             raise GareaderError("this system cannot fork processes; leave out --workers")
         self.service, self.listener, self.number, self.warm = service, listener, number, warm
         self.threads = max(1, threads() // number)
+        service.batch_size = max(1, service.batch_size // number)  # all together read as many as one would alone
         self.running: dict[int, tuple[int, float]] = {}
         """The number and the start of each worker, by its process id."""
         self.alive, self.alive_here = os.pipe()
 
     def run(self) -> None:
         """Serve until a signal."""
+        if "torch" not in sys.modules:  # its threads would not be forked
+            use_threads(1)
+            self.warm()  # what answers need beside the models is shared too
         gc.collect()
         gc.freeze()  # the collector would write to pages that all processes share
         signal.pthread_sigmask(signal.SIG_BLOCK, TOLD)

@@ -19,7 +19,7 @@ from gareader.data.arrays import Batch
 from gareader.data.batching import Arrays
 from gareader.readers.features import FEATURES, ROWS
 from gareader.readers.gated_attention_numpy import GatedAttentionInNumpy
-from gareader.readers.settings import GATED_ATTENTION, GatedAttentionConfig
+from gareader.readers.gated_attention_settings import GATED_ATTENTION, GatedAttentionConfig
 from gareader.trained.folder import as_model_errors
 from gareader.trained.packing import PackedTable
 from gareader.trained.stored import Stored, read

@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import islice
 from math import log
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -15,15 +15,16 @@ from gareader.core.errors import GareaderError, ModelError, QuestionError, extra
 from gareader.data.arrays import Batch, ReaderOutput
 from gareader.data.batching import BEGIN, END, Arrays, Collator
 from gareader.data.examples import Attention, Example, Prediction, mean_prediction
-from gareader.data.rows import Question, example_of
-from gareader.data.text import question
 from gareader.data.vocabulary import Alphabet, Vocabulary
 from gareader.readers.gated_attention_numpy import GatedAttentionInNumpy, shapes
-from gareader.readers.settings import GATED_ATTENTION, GatedAttentionConfig
+from gareader.readers.gated_attention_settings import GATED_ATTENTION, GatedAttentionConfig
 from gareader.trained.ensembles import members, temperatures
 from gareader.trained.folder import AS_TRAINED, SETTINGS, Temperatures, as_model_errors, read_settings
 from gareader.trained.models import BOX, DEFAULT, folder
 from gareader.trained.stored import Stored, read
+
+if TYPE_CHECKING:
+    from gareader.data.rows import Question
 
 WINDOW = 64
 """Batches read ahead, so that examples of similar length can share one."""
@@ -42,6 +43,8 @@ class Answering(ABC):
         The query has a blank such as XXXXX or ___, or is a question: Who has the lamp? Without candidates, they are
         proposed from the document.
         """
+        from gareader.data.text import question  # loading a model does not wait for the rules of English
+
         return self.answer_example(question(document, query, candidates))
 
     def answer_example(self, example: Example) -> Prediction:
@@ -56,7 +59,7 @@ class Answering(ABC):
 
     def answer_many(
         self,
-        questions: Iterable[Question],
+        questions: Iterable["Question"],
         *,
         batch_size: int = 32,
         progress: Callable[[int], object] = lambda answered: None,
@@ -68,6 +71,8 @@ class Answering(ABC):
         raises QuestionError with its number, after the answers to those before it. `progress` is called with the number
         of questions answered so far.
         """
+        from gareader.data.rows import example_of
+
         stream, total = enumerate(questions, 1), 0
         problem: GareaderError | None = None
         while problem is None:

@@ -27,10 +27,11 @@ class Perceptron:
         self._number = {tag: number for number, tag in enumerate(self.tags)}
         features = _lines(arrays["features"])
         self._bounds = np.concatenate([[0], np.cumsum(arrays["sizes"], dtype=np.int64)])
-        self._places = {feature: place for place, feature in enumerate(features)}
+        self._places = dict(zip(features, range(len(features)), strict=True))
         self._columns = np.array([self._number[name] for name in names])[arrays["tags"]]
         self._weights = arrays["weights"].astype(np.int32)  # in thousandths: the sums of integers are exact
-        self._certain = {word: self._number[tag] for word, tag in map(str.split, _lines(arrays["certain"]))}
+        certain = arrays["certain"].tobytes().decode().split()
+        self._certain = dict(zip(certain[::2], map(self._number.__getitem__, certain[1::2]), strict=True))
         self._own = _Rows(self._rows_of_own_features)
         self._beside = {distance: _Rows(partial(self._rows_beside, names)) for distance, names in _AROUND.items()}
         self._names = [*self.tags, "-START2-", "-START-"]

@@ -31,7 +31,7 @@ from gareader.data.store.reading import BatchView, PreparedCorpus, place_of, wor
 Watch = Callable[[Iterable[Example], str], Iterable[Example]]
 """Wraps a stream of examples, for example in a progress bar with this label."""
 
-SPAN = 1 << 24
+SPAN = 1 << 23
 """The bytes of a file that one of several processes reads at a time."""
 
 
@@ -83,7 +83,7 @@ def prepare_corpus(
             parts = []
 
             def numbers() -> Iterator[int]:
-                for part, bad in in_order(work, enumerate(chain(first, spans)), workers):
+                for part, bad in in_order(work, enumerate(chain(first, spans)), workers, take_part=True):
                     if on_bad:
                         deque(map(on_bad, bad), maxlen=0)
                     parts.append(part)
