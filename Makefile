@@ -81,9 +81,9 @@ wheel-arm64:
 	$(MAKE) --no-print-directory wheel \
 	  BUILD_FOR='CC=$(ARM64) LDSHARED="$(ARM64) -shared" _PYTHON_HOST_PLATFORM=linux-aarch64'
 
-# The wheel of dist/ in a new environment, outside the project.
+# The wheel of dist/ in a new environment, outside the project; EXTRAS=train,plot adds these and trains.
 try-wheel:
-	bash .ci/try-wheel $(PYTHON)
+	bash .ci/try-wheel $(PYTHON) $(EXTRAS)
 
 LINUX = $(filter Linux,$(shell uname -s))
 ARM64 = aarch64-linux-gnu-gcc

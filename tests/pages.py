@@ -65,9 +65,11 @@ def commands(code: str) -> Iterator[str]:
 
 @dataclass
 class Folder:
-    """A folder in which commands run as in the project's: it has the files they read, and takes those they write."""
+    """A folder in which the commands of a page run: it has the files they read, and takes those they write."""
 
     path: Path
+    project: bool = True
+    """Whether it has the project's files; else only those that come with gareader can be read."""
     quick: bool = False
     """Whether training and corpora are shortened: numbers differ then, and the first line must be there."""
     made: set[str] = field(default_factory=set)
@@ -77,9 +79,10 @@ class Folder:
     python_shortened: bool = False
 
     def __post_init__(self) -> None:
-        (self.path / "tests").mkdir()
-        for name in ("configs", "examples", "tests/samples"):
-            (self.path / name).symlink_to(PROJECT / name)
+        if self.project:
+            (self.path / "tests").mkdir()
+            for name in ("configs", "examples", "tests/samples"):
+                (self.path / name).symlink_to(PROJECT / name)
 
     def printed(self, block: Block) -> str:
         """Run a block and return what it prints."""

@@ -1,6 +1,10 @@
-"""The wheel: for one platform and any Python, with the native kernel if there is a compiler, and else without it."""
+"""The wheel: for one platform and any Python, with the native kernel if there is a compiler, and else without it.
+
+With it alone, the commands of README work in a folder that is no clone.
+"""
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -9,6 +13,7 @@ import zipfile
 
 import pytest
 
+import pages
 from places import PROJECT
 
 pytest.importorskip("setuptools.command.bdist_wheel", reason="needs setuptools, which builds the wheel")
@@ -16,14 +21,17 @@ pytest.importorskip("setuptools.command.bdist_wheel", reason="needs setuptools, 
 pytestmark = pytest.mark.slow
 
 LIBRARY = "gareader/kernels/libgru.so"
+RUN = """
+import sys
+import gareader.cli
+assert gareader.__file__.startswith(sys.argv.pop(1)), gareader.__file__
+gareader.cli.main()
+"""
 PLATFORM = sysconfig.get_platform().replace("-", "_").replace(".", "_")
 
 
-@pytest.fixture
-def project(tmp_path):
-    """A copy without what was built before."""
-    folder = tmp_path / "project"
-    folder.mkdir()
+def copied(folder):
+    """A copy of the project without what was built before."""
     for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(PROJECT / name, folder)
     for name in ("native", "src"):
@@ -59,15 +67,20 @@ def names(wheel):
     not shutil.which((os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc").split()[0]),
     reason="needs a C compiler",
 )
-def test_with_a_compiler(project):
-    wheel, _ = build(project)
+def test_with_a_compiler(tmp_path):
+    wheel, _ = build(copied(tmp_path))
     assert wheel.name.endswith(f"-py3-none-{PLATFORM}.whl")
     assert LIBRARY in names(wheel)
     assert not [name for name in names(wheel) if name.endswith((".c", ".h"))]
 
 
-def test_without_a_compiler(project):
-    wheel, said = build(project, CC="/bin/false")
+@pytest.fixture(scope="module")
+def built_without_a_compiler(tmp_path_factory):
+    return build(copied(tmp_path_factory.mktemp("project")), CC="/bin/false")
+
+
+def test_without_a_compiler(built_without_a_compiler):
+    wheel, said = built_without_a_compiler
     assert 'building extension "gareader.kernels.libgru" failed' in said
     assert wheel.name.endswith("-py3-none-any.whl")
     assert LIBRARY not in names(wheel)
@@ -84,3 +97,28 @@ def test_without_a_compiler(project):
     assert {f"gareader/{name}" for name in data} <= set(names(wheel))
     configs = {f"gareader/{path.relative_to(PROJECT)}" for path in (PROJECT / "configs").rglob("*") if path.is_file()}
     assert {name for name in names(wheel) if name.startswith("gareader/configs/")} == configs
+
+
+def test_the_commands_of_the_readme_work_with_the_wheel_alone(built_without_a_compiler, tmp_path):
+    wheel, _ = built_without_a_compiler
+    installed, folder = tmp_path / "installed", tmp_path / "folder"
+    install = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--target", installed, wheel]
+    subprocess.run([*install, "--no-compile"], capture_output=True, check=True)
+    folder.mkdir()
+    readme = pages.blocks((PROJECT / "README.md").read_text(encoding="utf-8"))
+    lines = [line for block in readme if block.language == "bash" for line in pages.commands(block.code)]
+    commands = [[*shlex.split(line, comments=True)[1:], *["--check"] * (line.split()[1] == "serve")] for line in lines]
+    assert {command[0] for command in commands} >= {"answer", "serve", "train", "evaluate", "plot", "build"}
+    environment = {**os.environ, "PYTHONPATH": str(installed), "GAREADER_GRU": "none"}
+    for command in commands:
+        done = subprocess.run(
+            [sys.executable, "-c", RUN, installed, *command],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+    assert {path.name for path in folder.iterdir()} == {"runs", "tiny.jsonl", "attention.png", "corpus"}

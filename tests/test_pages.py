@@ -46,7 +46,7 @@ def test_a_page_prints_what_it_shows(page, tmp_path):
 
 
 @pytest.mark.parametrize("page", PARSED)
-def test_the_commands_of_a_list_run(page, tmp_path):
+def test_the_commands_of_a_list_run_in_any_folder(page, tmp_path):
     lines = [
         line
         for block in pages.blocks((PROJECT / page).read_text(encoding="utf-8"))
@@ -54,7 +54,7 @@ def test_the_commands_of_a_list_run(page, tmp_path):
         for line in pages.commands(block.code)
     ]
     assert len(lines) > 5
-    folder = pages.Folder(tmp_path)
+    folder = pages.Folder(tmp_path, project=False)
     for line in lines:
         words = shlex.split(line, comments=True)
         assert words[0] == "gareader"

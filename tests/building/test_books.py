@@ -12,7 +12,7 @@ from gareader.core.errors import BuildError, CorpusError
 from gareader.data.corpora import read
 from gareader.data.language import perceptron
 from gareader.data.statistics import describe
-from places import SAMPLES
+from places import BOOK
 
 NAMES = "Ann Ben Cay Dot Eve Fay Gus Hal Ida Jon Kit Lou".split()
 CONFIG = PassageConfig(sentences=6, candidates=4)
@@ -103,9 +103,8 @@ def test_the_same_seed_gives_the_same_bytes(shelf, tmp_path):
 
 
 def test_any_number_of_workers_gives_the_same_bytes(tmp_path):
-    story = SAMPLES / "book.txt"
     for workers in (1, 2):
-        counts, bad = built([story], tmp_path / str(workers), BookBuilder(PassageConfig()), workers=workers)
+        counts, bad = built([BOOK], tmp_path / str(workers), BookBuilder(PassageConfig()), workers=workers)
         assert bad == []
     assert counts["questions"] >= 10
     text = (tmp_path / "1" / "train.txt").read_text()
@@ -133,10 +132,9 @@ def test_bad_books_are_reported_and_the_rest_is_built(shelf, tmp_path):
 
 
 def test_what_workers_find_bad_comes_home(tmp_path):
-    story = SAMPLES / "book.txt"
     short = tmp_path / "short.txt"
     short.write_text("She saw it.")
-    counts, bad = built([short, story], tmp_path / "out", BookBuilder(PassageConfig()), workers=2)
+    counts, bad = built([short, BOOK], tmp_path / "out", BookBuilder(PassageConfig()), workers=2)
     assert counts["books"] == 1
     assert bad == [f"{short}: too few sentences (1); a passage takes 21"]
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import forked
-from places import SAMPLES
+from places import BOOK, SAMPLES
 
 pytestmark = pytest.mark.slow
 
@@ -21,7 +21,7 @@ def gareader(tmp_path):
 
 
 def test_from_a_book_to_a_corpus_that_trains(gareader, tmp_path):
-    made = gareader("build", "books", SAMPLES / "book.txt", "--out", "corpus", "--kind", "NE", "--json")
+    made = gareader("build", "books", BOOK, "--out", "corpus", "--kind", "NE", "--json")
     assert (made.returncode, made.stderr) == (0, "")
     counts = json.loads(made.stdout)
     assert counts["questions"] == len((tmp_path / "corpus" / "train.txt").read_text().strip().split("\n\n"))
@@ -38,18 +38,18 @@ def test_from_a_book_to_a_corpus_that_trains(gareader, tmp_path):
 
 
 def test_for_people(gareader, tmp_path):
-    made = gareader("build", "books", SAMPLES / "book.txt", tmp_path / "none.txt", "--out", "corpus", "--workers", 1)
+    made = gareader("build", "books", BOOK, tmp_path / "none.txt", "--out", "corpus", "--workers", 1)
     assert made.returncode == 0
     assert "questions from 1 books; see corpus/card.md" in made.stdout
     assert "none.txt: there is no such file" in made.stderr
-    again = gareader("build", "books", SAMPLES / "book.txt", "--out", "corpus")
+    again = gareader("build", "books", BOOK, "--out", "corpus")
     assert (again.returncode, again.stdout) == (1, "")
     assert again.stderr == "gareader: corpus exists already; name another folder with --out, or remove it\n"
 
 
 def test_the_check_says_what_is_found(gareader, tmp_path):
-    gareader("build", "books", SAMPLES / "book.txt", "--out", "corpus")
-    found = gareader("build", "books", SAMPLES / "book.txt", "--check", "corpus/train.txt")
+    gareader("build", "books", BOOK, "--out", "corpus")
+    found = gareader("build", "books", BOOK, "--check", "corpus/train.txt")
     assert found.returncode == 0, found.stderr
     assert found.stdout.startswith("100.0% of ")
     assert "; 100.0% of " in found.stdout
@@ -61,13 +61,13 @@ def test_the_check_says_what_is_found(gareader, tmp_path):
 
 
 def test_the_check_marks_what_differs_by_more_than_a_quarter(gareader, tmp_path):
-    gareader("build", "books", SAMPLES / "book.txt", "--out", "corpus", "--kind", "CN")
-    found = gareader("build", "books", SAMPLES / "book.txt", "--check", "corpus/train.txt")
+    gareader("build", "books", BOOK, "--out", "corpus", "--kind", "CN")
+    found = gareader("build", "books", BOOK, "--check", "corpus/train.txt")
     assert found.returncode == 0, found.stderr
     (row,) = [line for line in found.stdout.splitlines() if "answers: capitalised" in line]
     assert row.split()[2] == "0.00%"
     assert row.split()[-2:] == ["–", "differs"]
-    told = json.loads(gareader("build", "books", SAMPLES / "book.txt", "--check", "corpus/train.txt", "--json").stdout)
+    told = json.loads(gareader("build", "books", BOOK, "--check", "corpus/train.txt", "--json").stdout)
     rows = {row["name"]: row for row in told["statistics"]}
     assert rows["answers_capitalised"]["ratio"] is None
     assert rows["answers_capitalised"]["differs"] is True
@@ -76,14 +76,14 @@ def test_the_check_marks_what_differs_by_more_than_a_quarter(gareader, tmp_path)
 
 
 def test_a_book_excluded_from_itself_leaves_nothing(gareader, tmp_path):
-    made = gareader("build", "books", SAMPLES / "book.txt", "--out", "corpus", "--exclude", SAMPLES / "book.txt")
+    made = gareader("build", "books", BOOK, "--out", "corpus", "--exclude", BOOK)
     assert made.returncode == 1
     assert "no book gave a question, so nothing was written" in made.stderr
     assert list(tmp_path.iterdir()) == []
 
 
 def test_neither_out_nor_check(gareader, tmp_path):
-    made = gareader("build", "books", SAMPLES / "book.txt")
+    made = gareader("build", "books", BOOK)
     assert made.returncode == 1
     assert "say where to write the corpus with --out FOLDER" in made.stderr
 

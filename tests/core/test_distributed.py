@@ -203,7 +203,7 @@ def test_evaluated_by_two_processes(runs, tmp_path):
     [
         ["news", "tests/samples/news.jsonl"],
         ["pairs", "tests/samples/dated.jsonl"],
-        ["books", "tests/samples/book.txt", "tests/samples/book.txt"],
+        ["books", "configs/tiny/book.txt", "configs/tiny/book.txt"],
     ],
     ids=lambda what: what[0],
 )

@@ -45,11 +45,11 @@ def test_their_own_files_are_found_from_any_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     data = load_table(settings_file("tiny"))["data"]
     assert data["train"] == "configs/tiny/train.txt"  # as a run records it, wherever gareader is installed
-    assert Path(located(data["train"])).samefile(CONFIGS / "tiny" / "train.txt")
+    assert located(data["train"]).samefile(CONFIGS / "tiny" / "train.txt")
     study = load_table("configs/studies/tiny.toml")
     assert load_table(study["rows"]["one hop"]["config"]) == load_table(CONFIGS / "tiny.toml")
     for path in ("configs/no_such.toml", "data/cbt/cbtest_NE_train.txt", "tiny.toml"):
-        assert located(path) == path
+        assert located(path) == Path(path)
     prepared = prepared_once(data["validation"], tmp_path / "validation.arrow", lambda examples, label: examples)
     assert len(PreparedCorpus.open(prepared)) == 200
 
@@ -58,5 +58,5 @@ def test_files_of_the_current_folder_come_first(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "configs" / "tiny").mkdir(parents=True)
     (tmp_path / "configs" / "tiny" / "train.txt").touch()
-    assert located("configs/tiny/train.txt") == "configs/tiny/train.txt"
-    assert Path(located("configs/tiny/validation.txt")).samefile(CONFIGS / "tiny" / "validation.txt")
+    assert located("configs/tiny/train.txt") == Path("configs/tiny/train.txt")
+    assert located("configs/tiny/validation.txt").samefile(CONFIGS / "tiny" / "validation.txt")

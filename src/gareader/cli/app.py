@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from gareader.core.errors import CorpusError, GareaderError, extras_told
+from gareader.core.presets import located
 from gareader.core.terminal import shortened, shown
 from gareader.data.examples import Example
 from gareader.data.sources import read_examples
@@ -111,7 +112,7 @@ def model_folder(model: str) -> Path:
 
 def check_corpus(corpus: str | Path, way_out: str = "check the path") -> None:
     """Raise CorpusError if there is no such corpus; addresses such as s3://… are not looked up."""
-    if "://" not in str(corpus) and not Path(corpus).exists():
+    if "://" not in str(corpus) and not located(corpus).exists():
         raise CorpusError(f"there is no such file or folder; {way_out}", corpus)
 
 

@@ -55,7 +55,7 @@ def books(
 ) -> None:
     """Questions as the Children's Book Test has them: a passage, and the next sentence with one word missing.
 
-    Example: `gareader build books tests/samples/book.txt --out corpus`
+    Example: `gareader build books configs/tiny/book.txt --out corpus`
 
     Parameters
     ----------

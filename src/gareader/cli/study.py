@@ -88,7 +88,7 @@ def check_files(plan: Table) -> None:
 
 def check_present(files: Iterable[str]) -> None:
     """Raise GareaderError for missing files; addresses such as s3://… are not looked up."""
-    if absent := sorted({path for path in files if "://" not in path and not Path(located(path)).exists()}):
+    if absent := sorted({path for path in files if "://" not in path and not located(path).exists()}):
         raise GareaderError(f"the study names files that are not there, so nothing was done: {', '.join(absent)}")
 
 

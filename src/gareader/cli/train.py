@@ -19,7 +19,7 @@ from gareader.cli.app import Json, Modules, check_corpus, complain, import_modul
 from gareader.core.config import Table, from_table, load_table, override
 from gareader.core.distributed import Group, joined
 from gareader.core.errors import GareaderError
-from gareader.core.presets import located, settings_file
+from gareader.core.presets import settings_file
 from gareader.readers.settings import GATED_ATTENTION, SETTINGS
 from gareader.training.settings import DataConfig, TrainConfig, check_sections
 
@@ -61,7 +61,7 @@ def train(
     if not (folder.exists() or resume):  # a run keeps its corpora
         for key, path in (("train", data.train), ("validation", data.validation), ("vectors", data.vectors)):
             if path is not None:
-                check_corpus(located(path), f"put it there, or name yours with --set data.{key}=PATH")
+                check_corpus(path, f"put it there, or name yours with --set data.{key}=PATH")
     import_modules(modules)
     with joined() as group:
         train_together(group, table, config, folder, assignments, resume, tensorboard, modules, as_json)

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 from gareader.core.errors import ConfigError, did_you_mean
 from gareader.core.files import read_small
 from gareader.core.parsing import ParseError, toml_table
-from gareader.core.presets import located
 
 Table = dict[str, Any]
 
@@ -195,7 +194,7 @@ def _parts(expected: Any) -> tuple[Any, Bounds | None]:
 def load_table(path: Path | str) -> Table:
     """Read a TOML file as nested tables."""
     try:
-        return toml_table(read_small(Path(located(path))).decode())
+        return toml_table(read_small(Path(path)).decode())
     except FileNotFoundError:
         raise ConfigError(f"{path}: there is no such file; check the path") from None
     except (ParseError, UnicodeDecodeError) as error:

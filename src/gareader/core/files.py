@@ -14,6 +14,7 @@ from stat import S_ISDIR, S_ISREG
 from typing import Any
 
 from gareader.core.errors import CorpusError
+from gareader.core.presets import located
 
 Content = BufferedReader | GzipFile
 
@@ -39,6 +40,7 @@ DAMAGE = (EOFError, zlib.error, LZMAError, OSError)
 
 def open_regular(path: Path) -> BufferedReader:
     """Open a file; raise OSError for a pipe, a device or a socket, which may never end, unless it is open already."""
+    path = located(path)
     mode = path.stat().st_mode
     if not (S_ISREG(mode) or S_ISDIR(mode) or path == STDIN or path.is_relative_to("/dev/fd")):
         raise OSError(errno.EINVAL, "this is a pipe or a device and no file; copy its content to one", str(path))

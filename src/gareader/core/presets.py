@@ -27,7 +27,7 @@ def settings_file(given: Path | str, kind: str = RUNS) -> Path:
     return known[name]
 
 
-def located(path: Path | str) -> str:
-    """Where the file of a settings file is: gareader's own one for `configs/…`, unless the current folder has it."""
+def located(path: Path | str) -> Path:
+    """Where a file to read is: gareader's own one for `configs/…`, unless the current folder has it."""
     own = FOLDER / str(path).removeprefix("configs/")
-    return str(own if str(path).startswith("configs/") and own.exists() and not Path(path).exists() else path)
+    return own if str(path).startswith("configs/") and own.exists() and not Path(path).exists() else Path(path)

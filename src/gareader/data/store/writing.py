@@ -18,7 +18,6 @@ from gareader.core.distributed import ALONE
 from gareader.core.errors import CorpusError, StoreError
 from gareader.core.files import check_no_pipe
 from gareader.core.parallel import in_order
-from gareader.core.presets import located
 from gareader.core.whole import whole_file, whole_folder
 from gareader.data import corpora
 from gareader.data.addresses import is_prepared
@@ -50,8 +49,7 @@ def prepared_once(given: str, path: Path, watch: Watch) -> str:
     if is_prepared(given):
         return given
     path.parent.mkdir(parents=True, exist_ok=True)
-    source = Path(located(given))
-    prepare_corpus(source, path, workers=ALONE.workers, watch=lambda passing: watch(passing, f"preparing {given}"))
+    prepare_corpus(Path(given), path, workers=ALONE.workers, watch=lambda passing: watch(passing, f"preparing {given}"))
     return str(path)
 
 
