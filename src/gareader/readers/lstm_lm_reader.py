@@ -34,6 +34,7 @@ from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
 from gareader.nn.lstm_loop import LSTMLoop, State
 from gareader.nn.masked import masked_log_softmax
+from gareader.nn.rows import row_table, rows
 from gareader.nn.sequences import at_position
 from gareader.nn.tensors import Batch
 from gareader.readers.output import ReaderOutput
@@ -62,10 +63,14 @@ class LSTMLanguageModelReader(nn.Module):
         self.dropout = Dropout(config.dropout)
         self.loop = LSTMLoop()
         E, H = words.shape[1], config.hidden
-        self.input_weight, self.recurrent_weight, self.output = (
-            nn.Parameter(torch.empty(shape).uniform_(-(H**-0.5), H**-0.5, generator=generator))
+        initial = (
+            torch.empty(shape).uniform_(-(H**-0.5), H**-0.5, generator=generator)
             for shape in ((E, 4 * H), (H, 4 * H), (len(words) + 1, H))
-        )  # W and U of the gates in order f, i, g, o; the rows of the softmax
+        )
+        self.input_weight, self.recurrent_weight = (  # W and U of the gates in order f, i, g, o
+            nn.Parameter(next(initial)) for _ in range(2)
+        )
+        self.output = row_table(next(initial))  # the rows of the softmax
         self.bias = nn.Parameter(torch.tensor([1.0, 0, 0, 0]).repeat_interleave(H))
         self.output_bias = nn.Parameter(torch.zeros(len(words) + 1))
 
@@ -131,9 +136,9 @@ class QuestionSoftmax:
 
     def __init__(self, batch: Batch, weight: Tensor, bias: Tensor, dropout: nn.Module) -> None:
         """`weight` (words + 1, H) and `bias` have a row for each word of the table, and a last one for all others."""
-        rows = functional.pad(batch.types.known, (0, len(batch.types.unknown)), value=len(weight) - 1)  # (types,)
-        present = torch.zeros(len(batch.document), len(rows), dtype=torch.bool, device=rows.device)  # (B, types)
-        blank = torch.arange(batch.query.shape[1], device=rows.device) == batch.placeholder.unsqueeze(1)  # (B, Q)
+        row = functional.pad(batch.types.known, (0, len(batch.types.unknown)), value=len(weight) - 1)  # (types,)
+        present = torch.zeros(len(batch.document), len(row), dtype=torch.bool, device=row.device)  # (B, types)
+        blank = torch.arange(batch.query.shape[1], device=row.device) == batch.placeholder.unsqueeze(1)  # (B, Q)
         for words, mask in (
             (batch.document, batch.document_mask),
             (batch.query, batch.query_mask & ~blank),
@@ -144,8 +149,8 @@ class QuestionSoftmax:
         types = present.int().argsort(dim=1, descending=True, stable=True)[:, : int(counts.max())]  # (B, U)
         self.mask = (torch.arange(types.shape[1], device=types.device) < counts).unsqueeze(1)  # (B, 1, U)
         self.index = (present.cumsum(dim=1) - 1).clamp(min=0)  # (B, types): of a word among those of the question
-        self.weight = functional.embedding(rows[types], weight).transpose(1, 2)  # (B, H, U)
-        self.bias = bias[rows[types]].unsqueeze(1)  # (B, 1, U)
+        self.weight = functional.embedding(types, rows(weight, row)).transpose(1, 2)  # (B, H, U)
+        self.bias = bias[row[types]].unsqueeze(1)  # (B, 1, U)
         self.dropout = dropout
 
     def log_p(self, states: Tensor, words: Tensor) -> Tensor:
