@@ -331,15 +331,14 @@ def test_any_optimiser_resumes_to_the_bit(corpus, tmp_path, optimiser):
 def test_trained_word_vectors_resume_to_the_bit_while_rows_wait(corpus, tmp_path, monkeypatch, optimiser):
     monkeypatch.setattr("gareader.training.optimiser.PERIOD", 5)
     settings = experiment(
-        corpus, {"update_words": True}, optimiser=optimiser, momentum=0.9 * (optimiser == "rmsprop"), batch_size=4
+        corpus, {"update_words": True}, optimiser=optimiser, momentum=0.9 * (optimiser == "rmsprop"), batch_size=1
     )
     whole = settings.run(tmp_path / "whole")
-    whole.train(lambda: whole.position.step >= 40)
-    for number, step in enumerate([13, 18, 40]):
+    whole.train(lambda: whole.position.step >= 22)
+    for number, step in enumerate([11, 16, 22]):
         run = settings.run(tmp_path / "parts", resume=number > 0)
         run.train(lambda run=run, step=step: run.position.step >= step)
-        waiting = run.optimiser.tables[TABLE].row_step < step
-        assert waiting.any() == (optimiser != "sgd")
+        assert (run.optimiser.tables[TABLE].row_step < step).any()
     one, other = (load_file(tmp_path / name / STATE) for name in ("whole", "parts"))
     assert one.keys() == other.keys()
     for name, tensor in one.items():
