@@ -16,7 +16,7 @@ from benchmarks.lstm import GRU, LSTM
 from benchmarks.profiling import Operation, profiled
 from benchmarks.script import AtLeastOne, Batch, Document, Json, Repeats, start
 from gareader.benchmark.contenders import Size, forward_pass, random_batch
-from gareader.benchmark.measure import Times, side_by_side
+from gareader.benchmark.measure import Times, Work, side_by_side
 from gareader.core.config import load_table
 from gareader.core.distributed import ALONE
 from gareader.core.errors import GareaderError, did_you_mean
@@ -96,10 +96,11 @@ def bench_readers(names: Sequence[str], size: Size, repeats: int) -> Iterator[Pa
         weights = {key: weight for key, weight in trained.named_parameters() if weight.requires_grad}
         tables = row_tables(experiment.train, weights, ALONE)
         step = partial(training_step(trained, kind, experiment.train, tables), batches)
-        works = {
+        answer = forward_pass(evaluated)
+        works: dict[str, Work] = {
             "train": step,
             "every row": partial(training_step(slow, kind, experiment.train, ()), batches),
-            "answer": lambda evaluated=evaluated, batches=batches: forward_pass(evaluated)(next(batches)),
+            "answer": partial(lambda answer, batches: answer(next(batches)), answer, batches),
         }
         times = side_by_side(works, repeats)
         shares = time_shares(profiled(step, 1))

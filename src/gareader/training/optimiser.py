@@ -156,7 +156,7 @@ class RowUpdates:
         else:  # several slices of a batch, or none
             indices = torch.cat([self.row_step[:0], *(indices for indices, _ in read)])
             gradient = torch.cat([self.table.detach()[:0], *(grad for _, grad in read)])
-        distinct, place = indices.unique(return_inverse=True)
+        distinct, place = indices.unique(return_inverse=True)  # type: ignore[no-untyped-call]
         if len(distinct) < len(indices):
             gradient = gradient.new_zeros(len(distinct), *gradient.shape[1:]).index_add_(0, place, gradient)
             indices = distinct
@@ -211,13 +211,16 @@ class RowUpdates:
         if self.skip is None:
             return
         behind = self.row_step < self.step
-        waiting = behind.nonzero().flatten() if indices is None else indices[behind[indices]].unique()
+        if indices is not None:
+            behind &= torch.zeros_like(behind).index_fill_(0, indices, True)
+        waiting = behind.nonzero().flatten()
         if not len(waiting):
             return
-        since, place = self.row_step[waiting].unique(return_inverse=True)
+        since, place = self.row_step[waiting].unique(return_inverse=True)  # type: ignore[no-untyped-call]
         factors = self.skip.factors(self.missed_rates(since), since, self.step)[place].to(self.table.dtype)  # (n, F)
         size = max(1, CHUNK // self.table[0].numel())
-        for part, numbers in zip(waiting.split(size), factors.split(size), strict=True):
+        for start in range(0, len(waiting), size):
+            part, numbers = waiting[start : start + size], factors[start : start + size]
             values = self.table.detach().index_select(0, part)
             state = {key: self.state[key].index_select(0, part) for key in self.skip.states}
             self.skip.apply(values, state, *(each.unsqueeze(1) for each in numbers.unbind(dim=1)))
@@ -247,8 +250,9 @@ class RowUpdates:
 class Skip(Protocol):
     """Updates of an optimiser without a gradient, many at once."""
 
-    states: Sequence[str]
-    """The names of the states that such updates change."""
+    @property
+    def states(self) -> Sequence[str]:
+        """The names of the states that such updates change."""
 
     def factors(self, rates: Tensor, since: Tensor, step: int) -> Tensor:
         """The numbers that `apply` needs for rows that were up to date at `since` (S,): (S, F).

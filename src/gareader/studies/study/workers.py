@@ -50,22 +50,22 @@ class Workers:
 
         `on_end` gets FINISHED, STOPPED or the message of an error.
         """
-        waiting, running, told = deque(trials), dict[int, Job](), False
+        waiting, running, told = deque(trials), list[Job](), False
         try:
             while running or (waiting and not stop()):
                 while waiting and len(running) < self.number and not stop():
-                    job = self.started(waiting.popleft())
-                    running[job.process.sentinel] = job
-                    on_begin(job.trial)
+                    running.append(self.started(waiting.popleft()))
+                    on_begin(running[-1].trial)
                 if stop() and not told:
                     told = True
-                    for job in running.values():
+                    for job in running:
                         job.process.terminate()
-                for sentinel in wait([*running], timeout=0.2):
-                    job = running.pop(sentinel)  # type: ignore[call-overload]
+                ended = wait([job.process.sentinel for job in running], timeout=0.2)
+                for job in [job for job in running if job.process.sentinel in ended]:
+                    running.remove(job)
                     on_end(job.trial, last_words(job))
         finally:  # at a second signal, or an error here
-            for job in running.values():
+            for job in running:
                 job.process.kill()
                 job.process.join()
 
