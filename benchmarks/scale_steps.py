@@ -14,7 +14,8 @@ import torch
 from gareader.benchmark.contenders import NATIVE, Size, contender, random_batch
 from gareader.core.distributed import joined
 from gareader.readers.registry import READERS
-from gareader.training.engine import Engine, clip_gradients, new_optimiser
+from gareader.training.engine import Engine
+from gareader.training.optimiser import Optimiser
 from gareader.training.settings import TrainConfig
 
 
@@ -24,7 +25,7 @@ def main(document: int, updates: int, *works: int) -> None:
         reader = contender(NATIVE, Size()).train()
         engine = Engine(READERS["gated-attention"], reader, TrainConfig(), group)
         weights = {name: weight for name, weight in reader.named_parameters() if weight.requires_grad}
-        optimiser = new_optimiser(engine.config, weights)
+        optimiser = Optimiser(engine.config, weights)
         for threads, questions in zip(works[::2], works[1::2], strict=True):
             torch.set_num_threads(threads)
             batch = random_batch(Size(batch=max(1, questions // group.size), document=document))
@@ -33,8 +34,8 @@ def main(document: int, updates: int, *works: int) -> None:
                 start = perf_counter()
                 optimiser.zero_grad()
                 measured = engine.gradients([batch], questions, step)
-                clip_gradients(engine.config, weights)
-                optimiser.step()
+                optimiser.clip()
+                optimiser.step(engine.config.learning_rate)
                 seconds.append(perf_counter() - start)
                 waiting.append(measured.waiting)
             if group.first:  # the first step warms up

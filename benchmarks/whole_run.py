@@ -21,7 +21,6 @@ from gareader.core.config import load_table, override
 from gareader.core.errors import GareaderError
 from gareader.data.batching import length_batches
 from gareader.nn.tensors import Batch, tensors
-from gareader.training.engine import clip_gradients, new_optimiser
 from gareader.training.experiment import Experiment
 from gareader.training.run import Run, on_threads
 
@@ -103,14 +102,14 @@ def bench_run(experiment: Experiment, updates: int, repeats: int) -> RunBenchmar
 
 def bare_step(run: Run) -> Callable[[Batch], None]:
     """A function that makes one update and nothing else: forward, loss, backward, clipping and the optimiser's step."""
-    optimiser = new_optimiser(run.config, run.weights)
+    optimiser = run.optimiser
 
     def step(batch: Batch) -> None:
         run.reader.train()
         optimiser.zero_grad()
         run.engine.kind.loss(run.reader(batch), batch).backward()  # type: ignore[no-untyped-call]
-        clip_gradients(run.config, run.weights)
-        optimiser.step()
+        optimiser.clip()
+        optimiser.step(run.config.learning_rate)
 
     return step
 

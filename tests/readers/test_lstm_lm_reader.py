@@ -132,3 +132,23 @@ def test_impossible_settings(setting, message):
     with pytest.raises(ConfigError) as error:
         LSTMLanguageModelConfig(**setting)
     assert message in str(error.value)
+
+
+def test_in_training_the_loss_and_its_gradient_are_the_same_without_those_of_wrong_candidates():
+    reader, collator = build()
+    batch = tensors(collator(QUESTIONS))
+    answers, losses, gradients = [], [], []
+    for mode in (False, True):
+        reader.train(mode).zero_grad()
+        output = reader(batch)
+        losses.append(language_loss(output, batch))
+        losses[-1].backward()
+        answers.append(output.log_probabilities.detach())
+        gradients.append({name: weight.grad.clone() for name, weight in reader.named_parameters()})
+    torch.testing.assert_close(losses[1], losses[0])
+    torch.testing.assert_close(answers[1], answers[0])
+    torch.testing.assert_close(gradients[1], gradients[0])
+    read = []
+    reader.dropout.register_forward_hook(lambda layer, values, result: read.append(values[0].requires_grad))
+    reader(batch)
+    assert read.count(False) == 2  # word vectors and states of the queries with every candidate

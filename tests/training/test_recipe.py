@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from gareader.core.errors import ConfigError
-from gareader.training.engine import OPTIMISERS, clip_gradients, new_optimiser
+from gareader.training.optimiser import OPTIMISERS, Optimiser
 from gareader.training.settings import TrainConfig
 
 
@@ -44,33 +44,33 @@ def test_the_learning_rate_falls_to_zero_over_the_second_half(config):
 )
 def test_the_first_step_of_each_optimiser(name, settings, step):
     those = weights(2.0, 2.0)
-    new_optimiser(TrainConfig(optimiser=name, learning_rate=0.1, **settings), those).step()
+    Optimiser(TrainConfig(optimiser=name, **settings), those).step(0.1)
     for weight in those.values():
         assert (1 - weight).tolist() == pytest.approx([step] * 2, rel=1e-3)
 
 
 def test_momentum():
     those = weights(1.0, 1.0)
-    optimiser = new_optimiser(TrainConfig(optimiser="sgd", learning_rate=0.1, momentum=0.5), those)
-    optimiser.step()
-    optimiser.step()
+    optimiser = Optimiser(TrainConfig(optimiser="sgd", momentum=0.5), those)
+    optimiser.step(0.1)
+    optimiser.step(0.1)
     assert (1 - those["other"]).tolist() == pytest.approx([0.1 + 0.15] * 2)
 
 
 def test_the_squares_of_word_vectors_alone_are_made_small():
     those = weights(0.0, 0.0)
-    new_optimiser(TrainConfig(optimiser="sgd", learning_rate=0.1, word_weight_decay=0.5), those).step()
+    Optimiser(TrainConfig(optimiser="sgd", word_weight_decay=0.5), those).step(0.1)
     assert those["embed.words"].tolist() == pytest.approx([0.9, 0.9])  # d/dw of 0.5 w² is w
     assert those["other"].tolist() == [1, 1]
 
 
 def test_a_long_gradient_is_shortened_or_its_components_are():
     those = weights(3.0, 4.0)
-    norm = clip_gradients(TrainConfig(clip_norm=1.0), those)
+    norm = Optimiser(TrainConfig(clip_norm=1.0), those).clip()
     assert norm.item() == pytest.approx(50**0.5)
     assert those["other"].grad.tolist() == pytest.approx([4 / 50**0.5] * 2)
     those = weights(0.5, 4.0)
-    norm = clip_gradients(TrainConfig(clip_value=1.0), those)
+    norm = Optimiser(TrainConfig(clip_value=1.0), those).clip()
     assert norm.item() == pytest.approx(32.5**0.5)
     assert those["embed.words"].grad.tolist() == [0.5, 0.5]
     assert those["other"].grad.tolist() == [1, 1]

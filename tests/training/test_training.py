@@ -12,14 +12,16 @@ import numpy as np
 import pytest
 import torch
 from safetensors import safe_open
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 import synthetic
 from forked import FORKS
 from gareader.core.distributed import ALONE, Group
 from gareader.core.errors import CheckpointError, ConfigError, TrainingError, VectorsError
+from gareader.data.arrays import TABLE
 from gareader.data.examples import PLACEHOLDER, Example
 from gareader.data.store import PreparedCorpus, prepare
+from gareader.trained.folder import WORDS
 from gareader.trained.model import OnTorch, load
 from gareader.trained.predictor import Predictor
 from gareader.training.experiment import Experiment
@@ -323,6 +325,32 @@ def test_any_optimiser_resumes_to_the_bit(corpus, tmp_path, optimiser):
     experiment(corpus, **settings).run(tmp_path / "broken").train(lambda: next(steps))
     experiment(corpus, **settings).run(tmp_path / "broken", resume=True).train()
     same_run(tmp_path / "whole", tmp_path / "broken")
+
+
+@pytest.mark.parametrize("optimiser", ["adam", "sgd", "rmsprop", "adadelta"])
+def test_trained_word_vectors_resume_to_the_bit_while_rows_wait(corpus, tmp_path, monkeypatch, optimiser):
+    monkeypatch.setattr("gareader.training.optimiser.PERIOD", 5)
+    settings = experiment(
+        corpus, {"update_words": True}, optimiser=optimiser, momentum=0.9 * (optimiser == "rmsprop"), batch_size=1
+    )
+    whole = settings.run(tmp_path / "whole")
+    whole.train(lambda: whole.position.step >= 22)
+    for number, step in enumerate([11, 16, 22]):
+        run = settings.run(tmp_path / "parts", resume=number > 0)
+        run.train(lambda run=run, step=step: run.position.step >= step)
+        assert (run.optimiser.tables[TABLE].row_step < step).any()
+    one, other = (load_file(tmp_path / name / STATE) for name in ("whole", "parts"))
+    assert one.keys() == other.keys()
+    for name, tensor in one.items():
+        assert torch.equal(tensor, other[name]), name
+
+
+def test_the_saved_word_vectors_are_up_to_date(corpus, tmp_path, monkeypatch):
+    monkeypatch.setattr("gareader.training.optimiser.PERIOD", 5)
+    run = experiment(corpus, {"update_words": True}, batch_size=4, max_epochs=1, validate_every=1000).run(tmp_path)
+    run.train()
+    assert (run.optimiser.tables[TABLE].row_step == run.position.step).all()
+    assert torch.equal(load_file(tmp_path / LAST / WORDS)[TABLE], run.weights[TABLE])
 
 
 def test_a_run_whose_state_is_gone_does_not_begin_anew(corpus, tmp_path):

@@ -2,18 +2,19 @@
 
 import json
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from gareader.cli.app import Json, Modules, complain, import_modules, watch
 from gareader.cli.train import end_as_signalled, progress_bar, stopping
 from gareader.core.config import Table, load_table
 from gareader.core.errors import GareaderError
-from gareader.core.locks import locked
+from gareader.core.locks import is_locked, locked
 from gareader.core.presets import STUDIES, located, settings_file
 from gareader.core.whole import written_whole
 
@@ -26,6 +27,7 @@ def study(
     file: str,
     *,
     out: Path | None = None,
+    workers: Annotated[int, Parameter(validator=Number(gte=1))] = 1,
     table: Annotated[bool, Parameter(negative=())] = False,
     modules: Modules = (),
     as_json: Json = False,
@@ -41,8 +43,11 @@ def study(
         or one that comes with gareader, by its name (see `gareader presets`).
     out
         The folder of its results, table.md and study.png; studies/ and the name of the file if not given.
+    workers
+        Trials at once, each in a process with its share of the cores.
     table
-        Only write the table and the picture of what is done so far.
+        Only write the table and the picture of what is done so far, and say what is going on and how long the rest
+        takes; also while the study runs.
     """
     path = settings_file(file, STUDIES)
     folder = out or Path("studies") / path.stem
@@ -53,17 +58,22 @@ def study(
     from gareader.studies.study import Studio, Study  # it imports torch
 
     studio = Studio(Study.load(path), folder, watch)
-    busy = "a study is running here already; wait for it, or choose another --out"
-    with nullcontext() if table else locked(folder / "lock", busy):
+    if table:
+        show(studio, as_json=as_json)
+        return
+    with locked(folder / "lock", "a study is running here already; wait for it, or choose another --out"):
         waiting = studio.waiting()
-        signalled, failed = (0, 0) if table else run_trials(studio, waiting)
+        check_present(studio.files(waiting))
+        if workers == 1:
+            signalled, failed = run_trials(studio, waiting)
+        else:
+            signalled, failed = run_workers(studio, waiting, workers, path, modules)
         if signalled:
             options = [*(f"--import={each}" for each in modules), *["--json"] * as_json]
-            command = ["gareader", "study", file, "--out", str(folder), *options]
+            several = ["--workers", str(workers)] if workers > 1 else []
+            command = ["gareader", "study", file, "--out", str(folder), *several, *options]
             complain(f"stopped; everything is saved. Go on with:\n{shlex.join(command)}")
         text = write(studio) if studio.results() else ""
-        if table and not text:
-            raise GareaderError(f"{folder}: no trial is done yet, so there is no table; run the study first")
     if as_json:
         for result in studio.results().values():
             print(json.dumps(result.record()))
@@ -94,13 +104,18 @@ def check_present(files: Iterable[str]) -> None:
 
 def run_trials(studio: "Studio", trials: Sequence["Trial"]) -> tuple[int, int]:
     """Run one trial after the other; return the number of the signal that stopped them, or 0, and how many failed."""
-    check_present(studio.files(trials))
     failed = 0
     with stopping() as stop:
 
         def train(run: "Run") -> bool:
             with progress_bar() as bar:
-                run.on_metrics = lambda line: bar(line, run.progress)
+                note = run.on_metrics
+
+                def on_metrics(line: dict[str, Any]) -> None:
+                    note(line)
+                    bar(line, run.progress)
+
+                run.on_metrics = on_metrics
                 return run.train(stop).finished
 
         for number, trial in enumerate(trials, 1):
@@ -116,6 +131,55 @@ def run_trials(studio: "Studio", trials: Sequence["Trial"]) -> tuple[int, int]:
                 return stop.signal, failed
             write(studio)
     return 0, failed
+
+
+def run_workers(
+    studio: "Studio", trials: Sequence["Trial"], workers: int, file: Path, modules: Sequence[str]
+) -> tuple[int, int]:
+    """Run several trials at once; return the number of the signal that stopped them, or 0, and how many failed."""
+    import torch
+
+    from gareader.studies.study.workers import FINISHED, STOPPED, Workers
+
+    ended = Counter[bool]()
+    for source in sorted(studio.corpora(trials)):  # once, before several workers need it
+        studio.prepared(source)
+
+    def begin(trial: "Trial") -> None:
+        complain(f"{trial.key} begins")
+
+    def end(trial: "Trial", said: str) -> None:
+        if said != STOPPED:
+            complain(f"{trial.key} {f'failed: {said}' if said else 'is done'}")
+            ended[said == FINISHED] += 1
+            left = len(trials) - ended.total()
+            complain(f"{ended[True]} of {len(trials)} trials done, {ended[False]} failed, {left} left")
+        if said == FINISHED:
+            write(studio)
+
+    with stopping() as stop:
+        Workers(file, studio.folder, modules, workers, max(1, torch.get_num_threads() // workers)).run(
+            trials, stop, begin, end
+        )
+        return stop.signal if ended.total() < len(trials) else 0, ended[False]
+
+
+def show(studio: "Studio", *, as_json: bool) -> None:
+    """Write and print the table so far, and say what is going on."""
+    from gareader.studies.study.progress import summary
+
+    begun = studio.progress()
+    done = studio.results()
+    if not done and not begun:
+        raise GareaderError(f"{studio.folder}: no trial is done yet, so there is no table; run the study first")
+    studio.waiting()  # raises an error if the settings of a result have changed
+    if as_json:
+        for result in done.values():
+            print(json.dumps(result.record()))
+    elif done:
+        print(write(studio))
+    for line in summary(studio.study.trials, done, begun, running=is_locked(studio.folder / "lock")):
+        complain(line)
 
 
 def write(studio: "Studio") -> str:

@@ -24,3 +24,14 @@ def locked(lock: Path, busy: str) -> Iterator[None]:
                 lock.unlink(missing_ok=True)  # a process that has opened it meanwhile sees that it is deleted
     except Timeout:
         raise TrainingError(f"{lock.parent}: {busy}") from None
+
+
+def is_locked(lock: Path) -> bool:
+    """Whether a process holds the lock."""
+    if not lock.exists():
+        return False
+    try:
+        with locked(lock, ""):
+            return False
+    except TrainingError:
+        return True

@@ -72,9 +72,14 @@ def _with_workers(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _begin(work: Callable[[Any], Any]) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process ends its workers
+def begin_worker() -> None:
+    """Let this process leave Ctrl-C to its parent, and end with it even if the parent is killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _begin(work: Callable[[Any], Any]) -> None:
+    begin_worker()
     _work.append(work)
 
 

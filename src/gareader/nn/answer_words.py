@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gareader.nn.masked import masked_logsumexp, masked_mean
+from gareader.nn.rows import row_table, rows
 from gareader.nn.tensors import Batch
 
 
@@ -35,14 +36,14 @@ class AnswerWords(nn.Module):
         row = torch.full((words,), len(answers))
         row[list(answers)] = torch.arange(len(answers))
         self.register_buffer("row", row, persistent=False)
-        self.weight = nn.Parameter(torch.empty(len(answers) + 1, width).normal_(0, scale, generator=generator))
+        self.weight = row_table(torch.empty(len(answers) + 1, width).normal_(0, scale, generator=generator))
 
     def forward(self, joint: Tensor, batch: Batch) -> Tensor:
         """g (B, width) → log p(a|d,q) (B, C); a candidate of several words has the mean of their scores."""
         last = len(self.weight) - 1
         row = functional.pad(self.row[batch.types.known], (0, len(batch.types.unknown)), value=last)  # (types,)
-        rows = functional.embedding(row[batch.candidates], self.weight)  # (B, C, W, width)
-        scores = masked_mean(torch.einsum("bcwg,bg->bcw", rows, joint), batch.candidates_mask)  # (B, C)
+        answers = rows(self.weight, row[batch.candidates])  # (B, C, W, width)
+        scores = masked_mean(torch.einsum("bcwg,bg->bcw", answers, joint), batch.candidates_mask)  # (B, C)
         present = batch.occurrence.any(dim=-1)  # (B, C)
         total = masked_logsumexp(scores, present)  # (B,)
         total = total.masked_fill(total.isneginf(), 0).unsqueeze(1)

@@ -6,6 +6,7 @@ from torch.nn import functional
 
 from gareader.kernels.layers import CellName
 from gareader.nn.gru import BiGRU
+from gareader.nn.rows import row_table, rows
 from gareader.nn.sequences import final_states
 from gareader.nn.tensors import Types
 
@@ -34,12 +35,12 @@ class TokenEmbedding(nn.Module):
 
     def __init__(self, words: Tensor, characters: CharacterEmbedding | None, *, update_words: bool) -> None:
         super().__init__()
-        self.words = nn.Parameter(words, requires_grad=update_words)
+        self.words = row_table(words, requires_grad=update_words)
         self.characters = characters
 
     def forward(self, types: Types) -> Tensor:
         """The distinct words of a batch → (types, E)."""
-        vectors = torch.cat([functional.embedding(types.known, self.words), types.unknown])
+        vectors = torch.cat([rows(self.words, types.known), types.unknown])
         if self.characters is None:
             return vectors
         return torch.cat([vectors, self.characters(types.characters, types.character_mask)], dim=-1)

@@ -2,9 +2,9 @@
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from gareader.nn.embedding import TokenEmbedding
+from gareader.nn.rows import rows
 from gareader.nn.tensors import Types
 
 
@@ -19,4 +19,4 @@ class ScaledEmbedding(TokenEmbedding):
     def forward(self, types: Types) -> Tensor:
         """The distinct words of a batch → (types, E)."""
         unknown = types.unknown.to(self.words.dtype) * self.scale
-        return torch.cat([functional.embedding(types.known, self.words), unknown])
+        return torch.cat([rows(self.words, types.known), unknown])

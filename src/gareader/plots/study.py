@@ -40,7 +40,7 @@ def study_picture(study: Study, results: Sequence[Result]) -> "Figure":
         unused.remove()
     for number, axes in enumerate(panels[: len(corpora)]):
         of_corpus = [r for r in results if r.corpus == corpora[number] and split in r.splits]
-        axes.set_title(f"{short(corpora[number])}, {split}", fontsize=9, parse_math=False)
+        axes.set_title(f"{short(corpora[number])}, {study.label(corpora[number], split)}", fontsize=9, parse_math=False)
         axes.grid(alpha=0.25)
         if len(fractions) < 2:
             _dots(axes, study, order, of_corpus, corpora[number], split, labelled=number % columns == 0)

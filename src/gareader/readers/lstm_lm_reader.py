@@ -9,7 +9,8 @@ p(q_1 … q_{ℓ−1}, c, q_{ℓ+1} … q_|q| | d), the product over the words o
 It is renormalised over the candidates in the document. There is no attention.
 
 The loss is that of a language model: −log p of every word of the document but the first, and of the query with the
-right answer filled in, the mean over all of these words.
+right answer filled in, the mean over all of these words. In training the queries with the other candidates are read for
+the accuracy alone, without a gradient.
 
 Departures, and choices that the paper leaves open:
 - The softmax is over the distinct words of the question (of its document, query and candidates), not over the whole
@@ -24,6 +25,7 @@ Departures, and choices that the paper leaves open:
 - The marks @begin and @end of the query are words like others; @begin separates the query from the document.
 """
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import torch
@@ -34,6 +36,7 @@ from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
 from gareader.nn.lstm_loop import LSTMLoop, State
 from gareader.nn.masked import masked_log_softmax
+from gareader.nn.rows import row_table, rows
 from gareader.nn.sequences import at_position
 from gareader.nn.tensors import Batch
 from gareader.readers.output import ReaderOutput
@@ -62,10 +65,14 @@ class LSTMLanguageModelReader(nn.Module):
         self.dropout = Dropout(config.dropout)
         self.loop = LSTMLoop()
         E, H = words.shape[1], config.hidden
-        self.input_weight, self.recurrent_weight, self.output = (
-            nn.Parameter(torch.empty(shape).uniform_(-(H**-0.5), H**-0.5, generator=generator))
+        initial = (
+            torch.empty(shape).uniform_(-(H**-0.5), H**-0.5, generator=generator)
             for shape in ((E, 4 * H), (H, 4 * H), (len(words) + 1, H))
-        )  # W and U of the gates in order f, i, g, o; the rows of the softmax
+        )
+        self.input_weight, self.recurrent_weight = (  # W and U of the gates in order f, i, g, o
+            nn.Parameter(next(initial)) for _ in range(2)
+        )
+        self.output = row_table(next(initial))  # the rows of the softmax
         self.bias = nn.Parameter(torch.tensor([1.0, 0, 0, 0]).repeat_interleave(H))
         self.output_bias = nn.Parameter(torch.zeros(len(words) + 1))
 
@@ -78,16 +85,27 @@ class LSTMLanguageModelReader(nn.Module):
         log_document = (log_p * batch.document_mask[:, 1:]).sum(dim=1)  # (B,)
 
         queries, mask = filled_queries(batch)  # (B, C, S)
-        C, S = queries.shape[1:]
-        after = h.repeat_interleave(C, dim=0), c.repeat_interleave(C, dim=0)  # (B · C, H)  states after the document
-        states, _ = self.read(tokens[queries].flatten(0, 1), mask.flatten(0, 1), after)  # (B · C, S, H)
-        states = torch.cat([after[0].unsqueeze(1), states[:, :-1]], dim=1)  # (B · C, S, H)  before each word
-        states = states.view(-1, C * S, states.shape[2])  # (B, C · S, H)
-        log_p = softmax.log_p(states, queries.flatten(1))  # (B, C · S)  log p(q_i | d, q_<i)
-        log_query = (log_p.view_as(mask) * mask).sum(dim=2)  # (B, C)  log p(q with c | d)
+        with nullcontext() if not self.training else torch.no_grad():
+            log_query = self.log_query(tokens, softmax, queries, mask, (h, c))  # (B, C)  log p(q with c | d)
+        if self.training:  # the loss has the right answer alone
+            answer = batch.answer.unsqueeze(1)  # (B, 1)
+            query, real = (at_position(each, batch.answer).unsqueeze(1) for each in (queries, mask))  # (B, 1, S) each
+            log_query = log_query.scatter(1, answer, self.log_query(tokens, softmax, query, real, (h, c)))
 
         log_probabilities = masked_log_softmax(log_query, batch.occurrence.any(dim=2))  # (B, C)  log Pr(c|d,q)
         return LanguageOutput(log_probabilities, log_document=log_document, log_query=log_query)
+
+    def log_query(
+        self, tokens: Tensor, softmax: "QuestionSoftmax", queries: Tensor, mask: Tensor, state: State
+    ) -> Tensor:
+        """log p of each filled-in query (B, C, S) → (B, C), given the state after the document."""
+        C, S = queries.shape[1:]
+        h, c = (each.repeat_interleave(C, dim=0) for each in state)  # (B · C, H)
+        states, _ = self.read(tokens[queries].flatten(0, 1), mask.flatten(0, 1), (h, c))  # (B · C, S, H)
+        states = torch.cat([h.unsqueeze(1), states[:, :-1]], dim=1)  # (B · C, S, H)  before each word
+        states = states.view(-1, C * S, states.shape[2])  # (B, C · S, H)
+        log_p = softmax.log_p(states, queries.flatten(1))  # (B, C · S)  log p(q_i | d, q_<i)
+        return (log_p.view_as(mask) * mask).sum(dim=2)
 
     def read(self, values: Tensor, mask: Tensor, state: State | None = None) -> tuple[Tensor, State]:
         """(N, T, E), (N, T) → the states after each word (N, T, H), and the last state and cell, (N, H) each."""
@@ -131,9 +149,9 @@ class QuestionSoftmax:
 
     def __init__(self, batch: Batch, weight: Tensor, bias: Tensor, dropout: nn.Module) -> None:
         """`weight` (words + 1, H) and `bias` have a row for each word of the table, and a last one for all others."""
-        rows = functional.pad(batch.types.known, (0, len(batch.types.unknown)), value=len(weight) - 1)  # (types,)
-        present = torch.zeros(len(batch.document), len(rows), dtype=torch.bool, device=rows.device)  # (B, types)
-        blank = torch.arange(batch.query.shape[1], device=rows.device) == batch.placeholder.unsqueeze(1)  # (B, Q)
+        row = functional.pad(batch.types.known, (0, len(batch.types.unknown)), value=len(weight) - 1)  # (types,)
+        present = torch.zeros(len(batch.document), len(row), dtype=torch.bool, device=row.device)  # (B, types)
+        blank = torch.arange(batch.query.shape[1], device=row.device) == batch.placeholder.unsqueeze(1)  # (B, Q)
         for words, mask in (
             (batch.document, batch.document_mask),
             (batch.query, batch.query_mask & ~blank),
@@ -144,8 +162,8 @@ class QuestionSoftmax:
         types = present.int().argsort(dim=1, descending=True, stable=True)[:, : int(counts.max())]  # (B, U)
         self.mask = (torch.arange(types.shape[1], device=types.device) < counts).unsqueeze(1)  # (B, 1, U)
         self.index = (present.cumsum(dim=1) - 1).clamp(min=0)  # (B, types): of a word among those of the question
-        self.weight = functional.embedding(rows[types], weight).transpose(1, 2)  # (B, H, U)
-        self.bias = bias[rows[types]].unsqueeze(1)  # (B, 1, U)
+        self.weight = functional.embedding(types, rows(weight, row)).transpose(1, 2)  # (B, H, U)
+        self.bias = bias[row[types]].unsqueeze(1)  # (B, 1, U)
         self.dropout = dropout
 
     def log_p(self, states: Tensor, words: Tensor) -> Tensor:

@@ -1,9 +1,8 @@
-"""Gradients of a batch: device, precision, micro-batches, data parallelism, clipping; and the optimiser."""
+"""Gradients of a batch: device, precision, micro-batches, data parallelism."""
 
 import os
 import shutil
 import warnings
-from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from time import monotonic
@@ -21,7 +20,6 @@ from torch.nn.parallel import DistributedDataParallel
 
 from gareader.core.distributed import ALONE, Group
 from gareader.core.errors import TrainingError
-from gareader.data.arrays import TABLE
 from gareader.nn.dropout import Dropout
 from gareader.nn.gated_attention import GatedAttention
 from gareader.nn.gru import BiGRU
@@ -29,24 +27,13 @@ from gareader.nn.lstm import BiLSTM
 from gareader.nn.lstm_loop import LSTMLoop
 from gareader.nn.tensors import Batch
 from gareader.readers.reader import Kind
-from gareader.training.settings import Optimiser, TrainConfig
+from gareader.training.settings import TrainConfig
 
 UNCOMPILED = (BiGRU, BiLSTM, LSTMLoop, GatedAttention, Dropout)
 """Layers that torch.compile leaves out."""
 
 _SEED_STRIDE = 0x9E3779B97F4A7C15
 """Distance between the seeds of two slices; so large that a seed never recurs at a later update."""
-
-
-OPTIMISERS: dict[Optimiser, Callable[[TrainConfig, Any], torch.optim.Optimizer]] = {
-    "adam": lambda recipe, groups: torch.optim.Adam(groups, lr=recipe.learning_rate, fused=True),
-    "sgd": lambda recipe, groups: torch.optim.SGD(groups, lr=recipe.learning_rate, momentum=recipe.momentum),
-    "rmsprop": lambda recipe, groups: torch.optim.RMSprop(
-        groups, lr=recipe.learning_rate, alpha=recipe.rho, momentum=recipe.momentum
-    ),
-    "adadelta": lambda recipe, groups: torch.optim.Adadelta(groups, lr=recipe.learning_rate, rho=recipe.rho),
-}
-"""Optimisers by the names that `train.optimiser` takes."""
 
 
 @dataclass(frozen=True)
@@ -163,21 +150,3 @@ def compile_reader(reader: nn.Module) -> Any:
         if isinstance(module, UNCOMPILED):
             module.forward = torch.compiler.disable(module.forward)  # type: ignore[method-assign, no-untyped-call]
     return torch.compile(reader, dynamic=True)
-
-
-def new_optimiser(config: TrainConfig, weights: Mapping[str, nn.Parameter]) -> torch.optim.Optimizer:
-    """A new optimiser of these weights."""
-    groups: list[dict[str, Any]] = [
-        {"params": [weight for name, weight in weights.items() if name != TABLE]},
-        {"params": [weights[TABLE]] if TABLE in weights else [], "weight_decay": 2 * config.word_weight_decay},
-    ]
-    return OPTIMISERS[config.optimiser](config, [group for group in groups if group["params"]])
-
-
-def clip_gradients(config: TrainConfig, weights: Mapping[str, nn.Parameter]) -> Tensor:
-    """Clip the gradients by norm or by value, and return their norm before."""
-    if config.clip_value is None:
-        return nn.utils.clip_grad_norm_(weights.values(), config.clip_norm)
-    norm = nn.utils.get_total_norm(weight.grad for weight in weights.values() if weight.grad is not None)
-    nn.utils.clip_grad_value_(weights.values(), config.clip_value)
-    return norm

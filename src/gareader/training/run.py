@@ -34,7 +34,8 @@ from gareader.readers.registry import kind_of
 from gareader.trained.folder import SETTINGS
 from gareader.trained.model import Model, OnTorch, save
 from gareader.trained.predictor import Answering, Predictor, load
-from gareader.training.engine import Engine, clip_gradients, new_optimiser
+from gareader.training.engine import Engine
+from gareader.training.optimiser import Optimiser, row_tables
 from gareader.training.settings import TrainConfig
 
 STATE, METRICS, BEST, LAST = "state.safetensors", "metrics.jsonl", "best", "last"
@@ -108,7 +109,7 @@ class Run:
         self.on_metrics = on_metrics
         self.engine = Engine(kind_of(model.name), self.reader, config, group)
         self.weights = {name: p for name, p in self.reader.named_parameters() if p.requires_grad}
-        self.optimiser = new_optimiser(config, self.weights)
+        self.optimiser = Optimiser(config, self.weights, row_tables(config, self.weights, group))
         self.moving_average = {
             name: weight.detach().clone() for name, weight in self.weights.items() if config.ema is not None
         }
@@ -201,19 +202,17 @@ class Run:
         """Make one step of the optimiser and return its metrics."""
         position, config = self.position, self.config
         rate = config.rate(position.epoch, self.progress)
-        for group in self.optimiser.param_groups:
-            group["lr"] = rate
         self.reader.train()
         self.optimiser.zero_grad()
         metrics = self.engine.gradients(slices, len(members), position.step)
-        norm = clip_gradients(config, self.weights).item()
+        norm = self.optimiser.clip().item()
         if not (isfinite(metrics.loss) and isfinite(norm)):
             names = ", ".join(self.training[i].id for i in members)
             raise TrainingError(
                 f"the loss is {metrics.loss} and the gradient's norm {norm} at update {position.step + 1}; "
                 f"nothing was overwritten. Look at these examples, or lower train.learning_rate: {names}"
             )
-        self.optimiser.step()
+        self.optimiser.step(rate)
         self.update_moving_average()
         self.position = replace(
             position, batch=position.batch + 1, step=position.step + 1, examples=position.examples + len(members)
@@ -245,6 +244,7 @@ class Run:
 
     def validate(self) -> Report:
         """Evaluate the reader on the validation split; save it as `best` if it is better than all before."""
+        self.optimiser.bring_up_to_date()
         if self.moving_average:  # to compare: the weights without the average
             plain = self.evaluate_reader()
             self.log({"plain_validation_accuracy": plain.accuracy, "plain_validation_loss": plain.loss})
@@ -300,20 +300,22 @@ class Run:
         tensors: dict[str, Tensor] = {}
         for name, weight in self.weights.items():
             tensors[f"weights/{name}"] = weight.detach()
-            for key, value in self.optimiser.state.get(weight, {}).items():
-                if value is not None:  # an unused momentum is None
-                    tensors[f"optimiser/{key}/{name}"] = value
+            for key, value in self.optimiser.state(name).items():
+                tensors[f"optimiser/{key}/{name}"] = value
         return tensors | {f"average/{name}": value for name, value in self.moving_average.items()}
 
     def set_state(self, tensors: Mapping[str, Tensor]) -> None:
         """Restore weights, optimiser and moving average from what `state` returned."""
         self.set_weights({name: tensors[f"weights/{name}"] for name in self.weights})
         self.moving_average = {name: tensors[f"average/{name}"].to(self.engine.device) for name in self.moving_average}
+        states: dict[str, dict[str, Tensor]] = {name: {} for name in self.weights}
         for entry, tensor in tensors.items():
             kind, _, rest = entry.partition("/")
             if kind == "optimiser":
                 key, _, name = rest.partition("/")
-                self.optimiser.state[self.weights[name]][key] = tensor.to(self.engine.device)
+                states[name][key] = tensor.to(self.engine.device)
+        for name, state in states.items():
+            self.optimiser.set_state(name, state)
 
     def save_state(self) -> None:
         """Write the checkpoint to a new file, then rename it: a torn write leaves the old checkpoint in place."""

@@ -35,6 +35,17 @@ def test_the_trials_of_a_file(folder):
     assert study.published["two hops"]["things"] == [77.5, None]
 
 
+def test_a_row_may_have_its_own_shares_and_a_split_its_own_name(folder):
+    edit(folder / "study.toml", "set = {", "fractions = [0.25]\nset = {")
+    edit(folder / "study.toml", "validation =", 'called = { test = "official validation" }\nvalidation =')
+    study = Study.load(folder / "study.toml")
+    assert {trial.fraction for trial in study.trials if trial.row == "one hop"} == {0.25}
+    assert {trial.fraction for trial in study.trials if trial.row == "two hops"} == {0.5, 1.0}
+    head = markdown(study, {}, lambda key, split: folder).splitlines()[2]
+    assert "things validation" in head
+    assert "things official validation" in head
+
+
 def test_results_table_and_picture(folder):
     studio = finished(folder)
     results = read_results(studio.folder)
@@ -146,6 +157,13 @@ def test_a_damaged_line_is_told(folder):
         ("config =", "config = 5 #", "rows.two hops.config = 5 is no path"),
         ('baseline = "most-frequent"', "baseline = 5", "rows.frequency.baseline = '5' is not known"),
         ("baseline =", 'set = { "reader.hops" = 1 }\nbaseline =', "rows.frequency.set means nothing for a baseline"),
+        ("config =", 'fractions = ["all"]\nconfig =', r"rows.two hops.fractions = \['all'\] is no list of numbers"),
+        ("validation =", 'called = "x"\nvalidation =', "corpora.things.called = 'x' is no table"),
+        (
+            "validation =",
+            'called = { tset = "x" }\nvalidation =',
+            "called.tset is no key of a study; did you mean 'test'",
+        ),
         (
             "baseline =",
             'against = "two hop"\nbaseline =',

@@ -3,13 +3,16 @@
 import json
 import shlex
 import signal
+from dataclasses import replace
 
 import pytest
 
+from forked import Command
 from gareader.core.locks import locked
-from gareader.studies.study import Studio, Study
-from gareader.training.run import Run
+from gareader.studies.study import Studio, Study, read_results
+from gareader.training.run import METRICS, STATE, Run
 from studies.study.small_studies import edit
+from waiting import wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens")]
 
@@ -81,3 +84,59 @@ def test_the_table_is_written_while_the_study_runs(small, gareader):
         code, printed, _ = gareader("study", small / "study.toml", "--out", small / "out", "--table")
     assert code == 0
     assert "| frequency |" in printed
+
+
+def test_workers_that_are_killed_or_stopped_go_on_and_end_as_one_would(small, gareader):
+    another = f'[rows.another]\nconfig = "{small}/reader.toml"\nset = {{ "reader.hops" = 1 }}\n[rows.frequency]'
+    edit(small / "study.toml", "[rows.frequency]", another)
+    edit(small / "reader.toml", "max_epochs = 1", "max_epochs = 3\npatience = 3")
+    one, several = small / "one", small / "several"
+    assert gareader("study", small / "study.toml", "--out", one)[0] == 0
+    command = ["study", small / "study.toml", "--out", several, "--workers", "2"]
+    for number in (signal.SIGKILL, signal.SIGTERM):
+        before = {path: path.stat().st_mtime_ns for path in several.glob(f"runs/*/{STATE}")}
+
+        def has_gone_on(before=before):
+            states = {path: path.stat().st_mtime_ns for path in several.glob(f"runs/*/{STATE}")}
+            logged = len([*several.glob(f"runs/*/{METRICS}")])
+            return logged == 2 and (states.keys() > before.keys() or any(states[k] > before[k] for k in before))
+
+        with Command(*command) as process:
+            wait_until(lambda: has_gone_on() or process.poll() is not None)
+            process.send_signal(number)
+            code = process.wait()
+        assert code == (-signal.SIGKILL if number == signal.SIGKILL else 128 + signal.SIGTERM)
+    code, printed, told = gareader(*command)
+    assert code == 0
+    assert "reader--things--1--1 is done" in told
+    assert "| another |" in printed
+    ours, theirs = (
+        {key: replace(result, minutes=0) for key, result in read_results(folder).items()} for folder in (one, several)
+    )
+    assert ours == theirs
+
+
+def test_a_worker_that_fails_does_not_keep_the_others(small, gareader):
+    (small / "vectors.txt").write_text("the 1 2 3\n")
+    edit(small / "reader.toml", "vector_width = 8", 'vector_width = 8\nvectors = "none"')
+    edit(small / "study.toml", "[rows.reader]", f'vectors = "{small}/vectors.txt"\n[rows.reader]')
+    code, printed, told = gareader("study", small / "study.toml", "--out", small / "out", "--workers", "2")
+    assert code == 1
+    assert "| frequency |" in printed
+    assert "reader--things--1--1 failed: " in told
+    assert "1 of 2 trials done, 1 failed, 0 left" in told
+
+
+def test_a_running_study_says_how_far_it_is(small, gareader):
+    studio = Studio(Study.load(small / "study.toml"), small / "out")
+    steps = iter([False] * 4 + [True])
+    assert not studio.do(studio.study.trials[0], lambda run: run.train(lambda: next(steps)).finished)
+    command = ["study", small / "study.toml", "--out", small / "out", "--table"]
+    code, printed, told = gareader(*command)
+    assert (code, printed) == (0, "")
+    first, begun, left = told.splitlines()
+    assert first == "gareader: 0 of 2 trials done"
+    assert begun.startswith("gareader: stopped: reader on things, share 1, seed 1: 100% after 0 min, at most 0 min")
+    assert left == "gareader: left: about 0 min of one worker"
+    with locked(studio.folder / "lock", "held by the test"):
+        assert "gareader: running: reader on things" in gareader(*command)[2]

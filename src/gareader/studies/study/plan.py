@@ -17,9 +17,9 @@ SPLITS = ("validation", "test")
 
 _KEYS = {"title", "against", "seeds", "fractions", "set", "corpora", "rows"}
 _DATA_KEYS = ("train", "validation", "vectors")
-_CORPUS_KEYS = {*_DATA_KEYS, "test"}
-_ROW_KEYS = {"config", "baseline", "published", "against", "set", "on"}
-_NOT_FOR_BASELINES = ("config", "set", "on")
+_CORPUS_KEYS = {*_DATA_KEYS, "test", "called"}
+_ROW_KEYS = {"config", "baseline", "published", "against", "set", "on", "fractions"}
+_NOT_FOR_BASELINES = ("config", "set", "on", "fractions")
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,8 @@ class Study:
     """The published accuracy in percent on validation and test, by row and corpus."""
     against: dict[str, str] = field(default_factory=dict)
     """The row that each row is compared with."""
+    called: dict[str, dict[str, str]] = field(default_factory=dict)
+    """What the table calls the splits of a corpus, by corpus and split."""
 
     @classmethod
     def load(cls, path: Path | str) -> "Study":
@@ -60,6 +62,7 @@ class Study:
         table = load_table(path)
         _known(table, _KEYS, "")
         corpora = {name: _corpus(name, value) for name, value in _tables(table, "corpora").items()}
+        called = {name: _called(name, value) for name, value in _tables(table, "corpora").items()}
         rows = _tables(table, "rows")
         against = {row: _against(row, settings, table, rows) for row, settings in rows.items()}
         seeds, fractions = _numbers(table, "seeds", [1], int), _numbers(table, "fractions", [1.0], float)
@@ -73,11 +76,15 @@ class Study:
             raise ConfigError(f"two rows or corpora have names that look alike as files: {', '.join(sorted(repeated))}")
         published = {row: _published(row, settings, corpora) for row, settings in rows.items()}
         compared = {row: other for row, other in against.items() if other not in (None, row)}
-        return cls(str(table.get("title", Path(path).stem)), trials, corpora, published, compared)
+        return cls(str(table.get("title", Path(path).stem)), trials, corpora, published, compared, called)
 
     def splits(self, corpus: str) -> list[str]:
         """The splits of a corpus that every reader answers."""
         return [split for split in SPLITS if split in self.corpora[corpus]]
+
+    def label(self, corpus: str, split: str) -> str:
+        """What the table calls a split of a corpus."""
+        return self.called.get(corpus, {}).get(split, split)
 
 
 def _trials(
@@ -110,6 +117,7 @@ def _trials(
             return  # this row leaves the cell empty
     if not isinstance(config, str):
         raise ConfigError(f"{where}config = {config!r} is no path; name the settings file of its reader")
+    fractions = _numbers(settings, "fractions", fractions, float, where)
     data = {f"data.{key}": corpora[corpus][key] for key in _DATA_KEYS if key in corpora[corpus]}
     for fraction, seed in product(fractions, seeds):
         table = load_table(config)
@@ -155,7 +163,13 @@ def _corpus(name: str, settings: Mapping[str, Any]) -> dict[str, str]:
     for key in ("train", "validation"):
         if key not in settings:
             raise ConfigError(f"corpora.{name}.{key} is missing")
-    return {key: str(value) for key, value in settings.items()}
+    return {key: str(value) for key, value in settings.items() if key != "called"}
+
+
+def _called(name: str, settings: Mapping[str, Any]) -> dict[str, str]:
+    called = _table(settings, "called", f"corpora.{name}.")
+    _known(called, {*SPLITS}, f"corpora.{name}.called.")
+    return {split: str(label) for split, label in called.items()}
 
 
 def _against(row: str, settings: Mapping[str, Any], table: Table, rows: Mapping[str, Any]) -> str | None:
@@ -178,10 +192,10 @@ def _is_percentage(value: object) -> bool:
     return isinstance(value, int | float) and 0 <= value <= 100
 
 
-def _numbers(table: Table, key: str, default: list[Any], kind: type) -> list[Any]:
+def _numbers(table: Mapping[str, Any], key: str, default: list[Any], kind: type, where: str = "") -> list[Any]:
     numbers = table.get(key, default)
     if not isinstance(numbers, list) or not numbers or not all(type(value) in (int, kind) for value in numbers):
-        raise ConfigError(f"{key} = {numbers!r} is no list of numbers")
+        raise ConfigError(f"{where}{key} = {numbers!r} is no list of numbers")
     return [kind(value) for value in numbers]
 
 

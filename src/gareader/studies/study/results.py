@@ -67,8 +67,10 @@ def read_results(folder: Path) -> dict[str, Result]:
 
 def append_result(folder: Path, result: Result) -> None:
     """Append a line and flush it to the disk; an incomplete last line, left by a crash, is cut off first."""
+    from filelock import FileLock  # the small installation has no need of it
+
     path = folder / RESULTS
-    with path.open("ab+") as file:
+    with FileLock(folder / "results.lock"), path.open("ab+") as file:  # another worker may append too
         file.seek(0)
         text = file.read()
         complete = text.rfind(b"\n") + 1

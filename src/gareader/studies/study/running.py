@@ -1,4 +1,4 @@
-"""Run the trials of a study one after the other, in one folder."""
+"""Run the trials of a study in one folder."""
 
 import json
 import shutil
@@ -16,6 +16,7 @@ from gareader.data.store import PreparedCorpus, Watch, prepared_once
 from gareader.measuring.baselines import BASELINES, choice
 from gareader.measuring.evaluation import evaluate, prediction_record
 from gareader.studies.study.plan import Study, Trial
+from gareader.studies.study.progress import PROGRESS, Progress, read_progress, write_progress
 from gareader.studies.study.results import RESULTS, Result, append_result, read_results
 from gareader.trained import model
 from gareader.trained.predictor import Predictor
@@ -51,10 +52,13 @@ class Studio:
                 )
         return [trial for trial in self.study.trials if trial.key not in done or self.missing(done[trial.key])]
 
+    def corpora(self, trials: Iterable[Trial]) -> set[str]:
+        """The corpora of the trials."""
+        return {path for trial in trials for key, path in self.study.corpora[trial.corpus].items() if key != "vectors"}
+
     def files(self, trials: Iterable[Trial]) -> set[str]:
         """The corpora and word vectors of the trials."""
-        paths = {path for trial in trials for key, path in self.study.corpora[trial.corpus].items() if key != "vectors"}
-        return paths | {
+        return self.corpora(trials) | {
             trial.experiment.data.vectors for trial in trials if trial.experiment and trial.experiment.data.vectors
         }
 
@@ -87,7 +91,8 @@ class Studio:
         if result is None:
             return False
         self.conclude(trial, result)
-        (self.run_folder(trial) / STATE).unlink(missing_ok=True)
+        for file in (STATE, PROGRESS):
+            (self.run_folder(trial) / file).unlink(missing_ok=True)
         shutil.rmtree(self.run_folder(trial) / LAST, ignore_errors=True)  # the best model stays
         return True
 
@@ -99,6 +104,7 @@ class Studio:
         folder, data = self.run_folder(trial), trial.experiment.data
         data = replace(data, train=self.prepared(data.train), validation=self.prepared(data.validation))
         run = replace(trial.experiment, data=data).run_or_resume(folder)
+        run.on_metrics = lambda line: self.note(run)
         if not run.position.finished and not train(run):
             return None
         return replace(
@@ -109,6 +115,16 @@ class Studio:
             examples=run.position.examples,
             minutes=round(run.position.seconds / 60, 2),
         )
+
+    def note(self, run: Run) -> None:
+        """Write how far a run is."""
+        write_progress(run.folder, Progress(run.progress, run.position.seconds / 60))
+
+    def progress(self) -> dict[str, Progress]:
+        """How far the trials are that have begun and have no result, by their keys."""
+        done = self.results()
+        found = {trial.key: read_progress(self.run_folder(trial)) for trial in self.study.trials}
+        return {key: progress for key, progress in found.items() if progress and key not in done}
 
     def conclude(self, trial: Trial, result: Result) -> None:
         """Answer the questions of each missing split, write the predictions, then the result."""

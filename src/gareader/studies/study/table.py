@@ -20,7 +20,7 @@ def markdown(study: Study, results: dict[str, Result], predictions: Callable[[st
     fractions = sorted({trial.fraction for trial in study.trials if trial.experiment})
     head = ["", *(["share"] if len(fractions) > 1 else [])]
     for corpus, split in columns:
-        head += [f"{corpus} {split}", "published", *(["p"] if study.against else [])]
+        head += [f"{corpus} {study.label(corpus, split)}", "published", *(["p"] if study.against else [])]
     rows = []
     for row, fraction in dict.fromkeys((trial.row, trial.fraction) for trial in study.trials):
         cells = [row, *([f"{fraction:g}" if fraction else "–"] if len(fractions) > 1 else [])]
