@@ -100,28 +100,30 @@ class DERReader(nn.Module):
         sentences = functional.embedding(words, tokens)  # (B, S, T, E)
         # The states after a sentence are inputs of the next one.
         for i, sentence in enumerate(sentences.unbind(1)):  # (B, T, E)
-            real, mentioned = mask[:, i], mentions(batch, words[:, i], document_words[:, i])  # (B, T), (B, C, T)
+            mentioned = mentions(batch, words[:, i], document_words[:, i])  # (B, C, T)
             present = mentioned.any(dim=2)  # (B, C)
-            real = real & present.any(dim=1, keepdim=True) | at_start(real)  # (B, T): skip sentences without entities
-            longest = int(real.sum(dim=1).max())  # T from here on, since most sentences are short
-            sentence, real, mentioned = sentence[:, :longest], real[:, :longest], mentioned[:, :, :longest]
-            inputs = with_entities(sentence, self.mention(state), mentioned)  # (B, T, E)  W_dx s_e for entities
-            states = self.sentence_lstm(inputs, real)  # (B, T, 2H)
-            mean = equal_shares(mentioned, 2, states.dtype)  # (B, C, T)
-            at, ends = mean @ states, final_states(states, real).unsqueeze(1)  # (B, C, 2H), (B, 1, 2H)
-            context = torch.tanh(self.context(torch.cat([at, ends.expand_as(at)], dim=-1)))  # (B, C, E)  d_e,σ
+            rows = present.any(dim=1).nonzero().flatten()  # (R,): the other questions have no entity in this sentence
+            context = torch.zeros_like(state)  # (B, C, E)
+            if len(rows):
+                read = self.context_of(sentence[rows], mask[rows, i], mentioned[rows], state[rows])  # (R, C, E)
+                context = context.index_copy(0, rows, read)  # (B, C, E)  d_e,σ
             state = torch.where(present.unsqueeze(-1), torch.maximum(state, context), state)  # s_e ← max(s_e, d_e,σ)
             contexts.append(context)
             contexts_mask.append(present)
         return state, torch.stack(contexts, dim=2), torch.stack(contexts_mask, dim=2)
+
+    def context_of(self, sentence: Tensor, real: Tensor, mentioned: Tensor, state: Tensor) -> Tensor:
+        """d_e,σ of the entities: (B, T, E), (B, T), (B, C, T), s_e (B, C, E) → (B, C, E)."""
+        longest = int(real.sum(dim=1).max())  # T from here on, since most sentences are short
+        sentence, real, mentioned = sentence[:, :longest], real[:, :longest], mentioned[:, :, :longest]
+        inputs = with_entities(sentence, self.mention(state), mentioned)  # (B, T, E)  W_dx s_e for entities
+        states = self.sentence_lstm(inputs, real)  # (B, T, 2H)
+        mean = equal_shares(mentioned, 2, states.dtype)  # (B, C, T)
+        at, ends = mean @ states, final_states(states, real).unsqueeze(1)  # (B, C, 2H), (B, 1, 2H)
+        return torch.tanh(self.context(torch.cat([at, ends.expand_as(at)], dim=-1)))
 
 
 def with_entities(tokens: Tensor, entities: Tensor, mentions: Tensor) -> Tensor:
     """Replace mentions by the states of their entities: (B, T, E), (B, C, E), (B, C, T) → (B, T, E)."""
     share = equal_shares(mentions, 1, tokens.dtype)  # (B, C, T)
     return torch.where(mentions.any(dim=1).unsqueeze(-1), share.transpose(1, 2) @ entities, tokens)
-
-
-def at_start(mask: Tensor) -> Tensor:
-    """True at the first step only: an LSTM needs one step at least."""
-    return torch.arange(mask.shape[1], device=mask.device) == 0
