@@ -59,8 +59,9 @@ def _with_workers(
             if not take_part or sum(not each.done() for each in waiting) < 2 * others:
                 waiting.append(pool.submit(_do, item))
             else:
-                waiting.append(own := Future())
+                own: Future[Result] = Future()
                 own.set_result(work(item))
+                waiting.append(own)
             while len(waiting) > (4 if take_part else 2) * workers or (take_part and waiting and waiting[0].done()):
                 yield waiting.popleft().result()
         while waiting:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from random import Random
 from typing import Any
 
@@ -65,10 +66,10 @@ class Collator:
         """
         anonymous = [anonymised(each, self.anonymity, marks=self.marks, seed=self.seed, draw=draw) for each in examples]
         renaming = [fresh_names(example, fresh, f"{self.seed} {draw}") for example in anonymous]
-        numbers: dict[str, int] = {}  # of the distinct words, in the order of their first occurrence
+        numbers = _Numbers()
 
         def encode(words: Sequence[str], names: Mapping[str, str]) -> list[int]:
-            return [numbers.setdefault(names.get(word, word), len(numbers)) for word in words]
+            return list(map(numbers.__getitem__, [names.get(word, word) for word in words] if names else words))
 
         queries = [(BEGIN, *example.query, END) for example in anonymous]
         document, document_mask = pad(
@@ -125,6 +126,14 @@ class Collator:
         return row
 
 
+class _Numbers(dict[str, int]):
+    """The numbers of distinct words, in the order of their first occurrence."""
+
+    def __missing__(self, word: str) -> int:
+        self[word] = number = len(self)
+        return number
+
+
 def fresh_names(example: Example, share: float, draw: str) -> dict[str, str]:
     """New words for the capitalised words of the candidates; empty except for a random `share` of the questions."""
     suffix = f"{FRESH}{draw} {example.id}"
@@ -163,11 +172,12 @@ def occurrences(examples: Sequence[Example]) -> tuple[NDArray[np.bool_], NDArray
     for rows, present, example in zip(occurrence, words_present, examples, strict=True):
         counted = [counted_words(candidate) for candidate in example.candidates]
         numbers = {word: number for number, word in enumerate({word for each in counted for word in each})}
-        document = np.array([numbers.get(word, -1) for word in example.document])
+        document = np.fromiter(map(numbers.get, example.document, repeat(-1)), np.int64)
+        distinct = set(example.document)
         for place, words in enumerate(counted):
             for word in words:
                 rows[place, : len(document)] |= document == numbers[word]
-            present[place] = max(1, len(set(words).intersection(example.document)))
+            present[place] = max(1, len(distinct.intersection(words)))
     return occurrence, words_present
 
 

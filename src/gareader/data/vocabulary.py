@@ -1,7 +1,7 @@
 """The vocabulary and the alphabet of a model: words and characters with their numbers."""
 
 from collections.abc import Iterable, Iterator
-from itertools import count
+from itertools import count, repeat
 from pathlib import Path
 
 from gareader.core.errors import CorpusError
@@ -67,7 +67,7 @@ class Alphabet:
 
     def encode(self, word: str, limit: int) -> list[int]:
         """The numbers of the word's first characters."""
-        return [self._codes.get(character, 0) for character in word[:limit]]
+        return list(map(self._codes.get, word[:limit], repeat(0)))
 
     def __len__(self) -> int:
         return len(self._codes) + 1
