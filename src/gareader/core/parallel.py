@@ -59,7 +59,8 @@ def _with_workers(
             if not take_part or sum(not each.done() for each in waiting) < 2 * others:
                 waiting.append(pool.submit(_do, item))
             else:
-                waiting.append(own := Future())
+                own: Future[Result] = Future()
+                waiting.append(own)
                 own.set_result(work(item))
             while len(waiting) > (4 if take_part else 2) * workers or (take_part and waiting and waiting[0].done()):
                 yield waiting.popleft().result()
