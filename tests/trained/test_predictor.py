@@ -15,6 +15,7 @@ import pytest
 
 from gareader.core.errors import ModelError, QuestionError
 from gareader.data.examples import PLACEHOLDER, Example, Prediction
+from gareader.readers.gated_attention_numpy import GatedAttentionInNumpy
 from gareader.readers.settings import GatedAttentionConfig
 from gareader.trained.models import BOX
 from gareader.trained.predictor import Ensemble, load, untrained
@@ -68,6 +69,7 @@ def test_no_candidate_in_the_document():
 
 def test_weights_so_large_that_nothing_can_be_computed():
     model = untrained(GatedAttentionConfig(hidden=8))
+    assert isinstance(model.reader, GatedAttentionInNumpy)
     for weights in model.reader.weights.values():
         weights[:] = 1e38 * np.sign(weights)
     with pytest.raises(ModelError, match="its weights are so large that its probabilities are no numbers; take"):
