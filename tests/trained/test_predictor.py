@@ -68,7 +68,7 @@ def test_no_candidate_in_the_document():
 
 def test_weights_so_large_that_nothing_can_be_computed():
     model = untrained(GatedAttentionConfig(hidden=8))
-    for weights in model.reader.weights.values():
+    for weights in model.reader.weights.values():  # type: ignore[attr-defined]
         weights[:] = 1e38 * np.sign(weights)
     with pytest.raises(ModelError, match="its weights are so large that its probabilities are no numbers; take"):
         model.answer_example(EXAMPLE)
