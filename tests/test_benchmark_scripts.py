@@ -34,7 +34,9 @@ from places import PROJECT, SAMPLES
 
 pytestmark = pytest.mark.slow
 
-SCRIPTS = sorted({path.stem for path in (PROJECT / "benchmarks").glob("*.py")} - {"__init__", "script", "scale_steps"})
+PARTS = {"__init__", "script", "scale_steps", "wordnet"}
+"""Modules of scripts, which are not started by themselves."""
+SCRIPTS = sorted({path.stem for path in (PROJECT / "benchmarks").glob("*.py")} - PARTS)
 
 
 @pytest.fixture
@@ -75,7 +77,7 @@ def script(name, *arguments):
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_the_example_of_a_script_runs(name, clone):
     text = (PROJECT / "benchmarks" / f"{name}.py").read_text(encoding="utf-8")
-    example = re.search(r"^Example: `python -m benchmarks\.(\w+) (.+)`$", text, re.MULTILINE)
+    example = re.search(r"^Example: `python -m benchmarks\.(\w+) ([^`]+)`$", text, re.MULTILINE)
     assert example, f"benchmarks/{name}.py has no example"
     assert example[1] == name
     (clone / "transformers.py").write_text(ENCODER)
