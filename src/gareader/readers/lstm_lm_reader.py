@@ -88,9 +88,9 @@ class LSTMLanguageModelReader(nn.Module):
         with nullcontext() if not self.training else torch.no_grad():
             log_query = self.log_query(tokens, softmax, queries, mask, (h, c))  # (B, C)  log p(q with c | d)
         if self.training:  # the loss has the right answer alone
-            answer = batch.answer.unsqueeze(1)  # (B, 1)
-            query, real = (at_position(each, batch.answer).unsqueeze(1) for each in (queries, mask))  # (B, 1, S) each
-            log_query = log_query.scatter(1, answer, self.log_query(tokens, softmax, query, real, (h, c)))
+            answer = batch.answer.clamp(min=0)  # (B,)  any candidate where the answer is unknown
+            query, real = (at_position(each, answer).unsqueeze(1) for each in (queries, mask))  # (B, 1, S) each
+            log_query = log_query.scatter(1, answer.unsqueeze(1), self.log_query(tokens, softmax, query, real, (h, c)))
 
         log_probabilities = masked_log_softmax(log_query, batch.occurrence.any(dim=2))  # (B, C)  log Pr(c|d,q)
         return LanguageOutput(log_probabilities, log_document=log_document, log_query=log_query)
