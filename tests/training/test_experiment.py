@@ -94,7 +94,7 @@ def test_a_reader_of_another_shape_is_no_start(tmp_path):
     prepare(synthetic.corpus(20, seed=1), tmp_path / "corpus.arrow")
     table = settings(tmp_path)
     Experiment.from_table(table).run(tmp_path / "first").train()
-    table["reader"]["hidden"] = 5
+    table["reader"]["hidden"] = 3  # a larger one would be widened
     table["train"]["start"] = str(tmp_path / "first" / "best")
     with pytest.raises(TrainingError, match=r"its document_grus\.0\.bias has the shape .*, this reader's .*; take the"):
         Experiment.from_table(table).run(tmp_path / "second")

@@ -37,6 +37,7 @@ from gareader.trained.model import load as load_model
 from gareader.training.engine import training_device
 from gareader.training.run import Run, training_indices
 from gareader.training.settings import SECTIONS, DataConfig, TrainConfig, check_sections
+from gareader.training.widening import can_widen, widen
 
 RUN_SETTINGS = "settings.json"
 """The resolved settings, in the run folder."""
@@ -302,8 +303,10 @@ def former_fingerprint(training: PreparedCorpus, validation: PreparedCorpus) -> 
 
 
 def copy_weights(reader: nn.Module, start: Model, name: str) -> None:
-    """Copy all weights but the word table from a trained model."""
+    """Copy all weights but the word table from a trained model, which may have a smaller hidden size."""
     weights, trained = reader.state_dict(), start.reader.state_dict()
+    if can_widen(getattr(start.reader, "config", None), getattr(reader, "config", None)):
+        trained = widen(trained, weights)
     for key in sorted(weights.keys() | trained.keys()):
         shapes = [tuple(each[key].shape) if key in each else None for each in (weights, trained)]
         if key != TABLE and shapes[0] != shapes[1]:

@@ -67,7 +67,7 @@ class TrainConfig(Settings):
     ema: Annotated[float, Bounds(above=0, below=1)] | None = None
     """Decay of an exponential moving average of the weights, such as 0.999; the average is validated and saved."""
     start: str | None = None
-    """A trained model, by name or folder, whose weights are the initial weights; random weights if not given."""
+    """A trained model, by name or folder, whose weights are the initial weights; its `reader.hidden` may be smaller."""
     fresh_names: Annotated[float, Bounds(least=0, most=1)] = 0.0
     """Share of the questions whose names get new random vectors, so that the reader learns to handle unknown names."""
     fraction: Annotated[float, Bounds(above=0, most=1)] = 1.0
