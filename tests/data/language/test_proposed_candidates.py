@@ -75,6 +75,14 @@ def test_kinds_of_a_question(kind, expected):
     assert set(proposed(FABLE, "___ .", kind)) == expected
 
 
+def test_persons_are_named_with_all_that_is_said_of_them():
+    text = """The wizard's old servant opened. The servant was tired. A young servant slept, and a very old man with him.
+    The old man snored."""
+    persons = set(proposed(text, "___ opened.", Kind.PERSON))
+    assert {"wizard 's old servant", "young servant", "very old man"} <= persons
+    assert persons.isdisjoint({"servant", "old servant", "old man", "man"})
+
+
 def test_what_a_question_says_is_no_answer_to_it():
     assert "fox" not in proposed(FABLE, "___ saw the fox.", Kind.PERSON)
     assert "Tom Grey" in proposed(STORY, "___ saw that Tom Grey was tired.")  # in a cloze, a name may be asked again

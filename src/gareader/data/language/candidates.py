@@ -65,6 +65,8 @@ _LETTERS = {
 """A letter for each tag, so that phrases of a sentence are matches in a text; x is any other tag, E a name."""
 _PHRASE = re.compile("(?:(?<=[DA])P|[AS])*N+|(?<=D)A*S")
 """Nouns with their modifiers, or a superlative alone: the old woman, a widowed queen, the youngest."""
+_POSSESSOR = re.compile("D?((?:[AS]*N+|E+)O)$")
+"""Before a phrase: somebody with the sign of a possessor."""
 _BEFORE_VERB = re.compile("[HVNWI]R*$")
 """Before a verb: a subject, an auxiliary, or to."""
 _OF_PERSON = re.compile(",?W|O")
@@ -213,7 +215,7 @@ class _Text:
         match kind:
             case Kind.PERSON:
                 persons = {phrase.head for phrase in self.phrases if is_person(phrase.head) or self.acts(phrase)}
-                return [*self.names(filter(_may_be_person, self.entities)), *self.nouns(persons)]
+                return [*self.names(filter(_may_be_person, self.entities)), *self.descriptions(persons)]
             case Kind.NAME:
                 return self.names(self.entities)
             case Kind.PLACE:
@@ -257,6 +259,26 @@ class _Text:
             if phrase.head in heads:
                 forms[phrase.head][phrase.words] += 1
         return [words for counts in sorted(forms.values(), key=Counter.total, reverse=True) for words in _fixed(counts)]
+
+    def descriptions(self, heads: set[str]) -> list[Words]:
+        """The nouns as people name somebody, the most frequent noun first: the wizard's old servant, a young servant.
+
+        A form is left out if a longer one has all its words.
+        """
+        forms: defaultdict[str, list[Words]] = defaultdict(list)
+        for phrase in self.phrases:
+            if phrase.head in heads:
+                words, start = self.sentences[phrase.sentence], phrase.start
+                if possessor := _POSSESSOR.search(self.letters[phrase.sentence], 0, start):
+                    start = possessor.start(1)
+                start -= start > 0 and words[start - 1] == "very"
+                forms[phrase.head].append(words[start : phrase.start + len(phrase.words)])
+        return [
+            words
+            for each in sorted(forms.values(), key=len, reverse=True)
+            for words in dict.fromkeys(each)
+            if not any({*words} < {*longer} for longer in each)
+        ]
 
     def acts(self, phrase: _Phrase) -> bool:
         """Whether the phrase is a speaker, a possessor, or followed by who."""
