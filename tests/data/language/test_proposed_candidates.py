@@ -76,8 +76,10 @@ def test_kinds_of_a_question(kind, expected):
 
 
 def test_persons_are_named_with_all_that_is_said_of_them():
-    text = """The wizard's old servant opened. The servant was tired. A young servant slept, and a very old man with him.
-    The old man snored."""
+    text = (
+        "The wizard's old servant opened. The servant was tired. A young servant slept, and a very old man with him. "
+        "The old man snored."
+    )
     persons = set(proposed(text, "___ opened.", Kind.PERSON))
     assert {"wizard 's old servant", "young servant", "very old man"} <= persons
     assert persons.isdisjoint({"servant", "old servant", "old man", "man"})
