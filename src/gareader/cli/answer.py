@@ -57,7 +57,7 @@ def answer(
     document
         The text file that holds the answer; - for standard input.
     query
-        A sentence with one blank (XXXXX, ___, @placeholder, [MASK], <mask> or ...), or a question such as
+        A sentence with one blank (XXXXX, ___, @placeholder, [MASK], `<mask>` or ...), or a question such as
         "Who has the lamp?", which is rewritten as such a sentence.
     candidates
         Possible answers, of one or more words, separated by |; proposed from the document if not given.
@@ -130,7 +130,7 @@ class SkippedQuestions(Skipped):
     def __call__(self, error: CorpusError) -> None:
         """Report the error, or raise it."""
         if error.line == 1 and isinstance(error, ForeignLineError):
-            problem = f"this is no JSON object; --batch takes {jsonl.SHAPE}, id and answer if you like"
+            problem = f"this is no JSON object; --batch takes lines {jsonl.SHAPE}, id and answer if you like"
             other = "for other formats type: gareader evaluate MODEL FILE --predictions answers.jsonl"
             raise GareaderError(f"{error.path}:1: {problem}; {other}")
         super().__call__(error)

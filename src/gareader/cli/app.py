@@ -23,6 +23,7 @@ app = App(
     name="gareader",
     help="Answer cloze questions about a text with the Gated-Attention Reader (Dhingra et al., ACL 2017).",
     help_format="markdown",
+    default_parameter=Parameter(negative=()),  # no --no-… and --empty-… but where a command names one
     suppress_keyboard_interrupt=False,  # main handles it
 )
 for command in (
@@ -52,8 +53,8 @@ for command in (
     app.command(f"gareader.cli.{command}")  # its module is imported when the command runs
 
 Format = Annotated[str | None, Parameter(help="cbt, question, wdw or jsonl; recognised from the content if not given.")]
-SkipBad = Annotated[bool, Parameter(help="List bad examples on stderr and go on, instead of stopping.", negative=())]
-Json = Annotated[bool, Parameter(name="--json", help="Print JSON, one object a line.", negative=())]
+SkipBad = Annotated[bool, Parameter(help="List bad examples on stderr and go on, instead of stopping.")]
+Json = Annotated[bool, Parameter(name="--json", help="Print JSON, one object a line.")]
 ModelName = Annotated[
     str,
     Parameter(
@@ -63,9 +64,7 @@ ModelName = Annotated[
 ]
 Modules = Annotated[
     tuple[str, ...],
-    Parameter(
-        name="--import", help="A module with readers of your own, in its table READERS; may be repeated.", negative=()
-    ),
+    Parameter(name="--import", help="A module with readers of your own, in its table READERS; may be repeated."),
 ]
 
 

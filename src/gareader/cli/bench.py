@@ -28,7 +28,9 @@ Repeats = Annotated[AtLeastOne, Parameter(help="How often each is run; they alte
 Batch = Annotated[AtLeastOne, Parameter(help="Questions in a batch.")]
 Document = Annotated[AtLeastOne, Parameter(help="Words of a document.")]
 Hidden = Annotated[AtLeastOne, Parameter(help="GRU units per direction.")]
-Busy = Annotated[bool, Parameter(help="Measure again while another process keeps one core busy.")]
+Busy = Annotated[
+    bool, Parameter(help="Measure again while another process keeps one core busy.", negative="--no-busy")
+]
 
 
 @Parameter(name="*")
@@ -125,7 +127,7 @@ def serve(
 def prepare(corpus: Path, *, repeats: Repeats = 5, as_json: Json = False) -> None:
     """Time to prepare a corpus, beside a bare loop that reads and splits the same file.
 
-    Example: `gareader bench prepare tests/samples/cbt.txt`
+    Example: `gareader bench prepare configs/tiny/train.txt`
 
     Parameters
     ----------

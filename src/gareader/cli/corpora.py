@@ -19,7 +19,7 @@ from gareader.data.sources import read_examples
 def describe(corpus: str, *more: str, format: Format = None, skip_bad: SkipBad = False, as_json: Json = False) -> None:
     """Statistics of corpora: the table of the paper's appendix, and the accuracy of guessing by frequency.
 
-    Example: `gareader describe tests/samples/cbt.txt`
+    Example: `gareader describe configs/tiny/train.txt`
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def prepare(
 ) -> None:
     """Write a corpus as memory-mapped Arrow, which opens at once whatever its size.
 
-    Example: `gareader prepare tests/samples/cbt.txt --out cbt.arrow`
+    Example: `gareader prepare configs/tiny/train.txt --out tiny.arrow`
 
     Parameters
     ----------

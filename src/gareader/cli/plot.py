@@ -64,7 +64,7 @@ def attention(
     document
         The text file that holds the answer; - for standard input.
     query
-        A sentence with one blank (XXXXX, ___, @placeholder, [MASK], <mask> or ...), or a question.
+        A sentence with one blank (XXXXX, ___, @placeholder, [MASK], `<mask>` or ...), or a question.
     candidates
         Possible answers, of one or more words, separated by |; proposed from the document if not given.
     corpus

@@ -3,9 +3,6 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from gareader.cli.app import Json, model_folder
 from gareader.cli.models import card_text
@@ -24,7 +21,7 @@ def push(
     card: Path | None = None,
     license: str | None = None,
     dataset: tuple[str, ...] = (),
-    force: Annotated[bool, Parameter(negative=())] = False,
+    force: bool = False,
     as_json: Json = False,
 ) -> None:
     """Write a model with its card and its checksum to an address, from which others load it.

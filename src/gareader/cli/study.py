@@ -28,7 +28,7 @@ def study(
     *,
     out: Path | None = None,
     workers: Annotated[int, Parameter(validator=Number(gte=1))] = 1,
-    table: Annotated[bool, Parameter(negative=())] = False,
+    table: bool = False,
     modules: Modules = (),
     as_json: Json = False,
 ) -> None:

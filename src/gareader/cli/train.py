@@ -31,9 +31,9 @@ def train(
     config: str,
     *,
     out: Path | None = None,
-    assignments: Annotated[tuple[str, ...], Parameter(name="--set", negative=())] = (),
-    resume: Annotated[bool, Parameter(negative=())] = False,
-    tensorboard: Annotated[bool, Parameter(negative=())] = False,
+    assignments: Annotated[tuple[str, ...], Parameter(name="--set")] = (),
+    resume: bool = False,
+    tensorboard: bool = False,
     modules: Modules = (),
     as_json: Json = False,
 ) -> None:

@@ -38,8 +38,8 @@ def tune(
     out: Path | None = None,
     storage: str | None = None,
     name: str | None = None,
-    assignments: Annotated[tuple[str, ...], Parameter(name="--set", negative=())] = (),
-    table: Annotated[bool, Parameter(negative=())] = False,
+    assignments: Annotated[tuple[str, ...], Parameter(name="--set")] = (),
+    table: bool = False,
     modules: Modules = (),
     as_json: Json = False,
 ) -> None:

@@ -44,8 +44,8 @@ def _header(facts: Facts, settings: Mapping[str, Any], notes: Mapping[str, Any])
     yield "language:\n- en\n"
     kind = settings.get("reader", "ensemble")
     yield "tags:\n" + "".join(f"- {_quoted(tag)}\n" for tag in ("gareader", kind, "cloze", "reading-comprehension"))
-    if datasets := facts.datasets or _training_files(notes):
-        yield "datasets:\n" + "".join(f"- {_quoted(dataset)}\n" for dataset in datasets)
+    if facts.datasets:
+        yield "datasets:\n" + "".join(f"- {_quoted(dataset)}\n" for dataset in facts.datasets)
     yield "metrics:\n- accuracy\n"
     if measured := accuracy(notes):
         corpus, share = measured
@@ -74,12 +74,6 @@ def accuracy(notes: Mapping[str, Any]) -> tuple[str, float] | None:
     if isinstance(corpus, str) and isinstance(share, int | float) and isfinite(share):
         return corpus, float(share)
     return None
-
-
-def _training_files(notes: Mapping[str, Any]) -> list[str]:
-    data = notes.get("settings", {}).get("data", {}) if isinstance(notes.get("settings"), dict) else {}
-    name = data.get("train") if isinstance(data, dict) else None
-    return [name] if isinstance(name, str) else []
 
 
 def _quoted(text: object) -> str:
