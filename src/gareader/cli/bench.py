@@ -28,9 +28,7 @@ Repeats = Annotated[AtLeastOne, Parameter(help="How often each is run; they alte
 Batch = Annotated[AtLeastOne, Parameter(help="Questions in a batch.")]
 Document = Annotated[AtLeastOne, Parameter(help="Words of a document.")]
 Hidden = Annotated[AtLeastOne, Parameter(help="GRU units per direction.")]
-Busy = Annotated[
-    bool, Parameter(help="Measure again while another process keeps one core busy.", negative="--no-busy")
-]
+Busy = Annotated[bool, Parameter(help="Measure again while another process keeps one core busy.", negative="--no-busy")]
 
 
 @Parameter(name="*")
