@@ -33,7 +33,7 @@ def notebook(browser: Browser, html: str, out: Path) -> None:
 def service_page(browser: Browser, out: Path) -> None:
     """Draw the page of `gareader serve` after the question of its first text."""
     command = [sys.executable, "-m", "gareader", "serve", "--port", "0"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as service:
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as service:  # noqa: S603
         try:
             address = next(found[0] for line in service.stderr or () if (found := re.search(r"http://\S+", line)))
             page = browser.new_page(viewport={"width": 1280, "height": 900})

@@ -175,10 +175,8 @@ def test_a_settings_file_that_cannot_be(gareader, tmp_path, text, message):
 def test_a_run_is_not_begun_twice_and_none_is_not_resumed(gareader, whole, tmp_path):
     code, out, err = gareader(*ARGUMENTS, "--out", whole)
     assert (code, out) == (1, "")
-    assert (
-        err
-        == f"gareader: {whole}: there is a run already; go on with --resume (in Python resume=True), or choose another --out\n"
-    )
+    way_out = "go on with --resume (in Python resume=True), or choose another --out"
+    assert err == f"gareader: {whole}: there is a run already; {way_out}\n"
     code, out, err = gareader(*ARGUMENTS, "--out", tmp_path / "no", "--resume")
     assert (code, out) == (1, "")
     assert err == f"gareader: {tmp_path / 'no'}: there is no run to resume here; begin it without --resume\n"

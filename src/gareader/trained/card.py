@@ -1,6 +1,7 @@
 """The card of a model: Markdown below a header that hubs of models read."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -34,6 +35,11 @@ def card(facts: Facts, settings: Mapping[str, Any], text: str | None = None) -> 
 def without_header(text: str) -> str:
     """The text of a card below its header."""
     return text.removeprefix(FENCE).partition(f"\n{FENCE}")[2].lstrip("\n") if text.startswith(FENCE) else text
+
+
+def without_local_links(text: str) -> str:
+    """The text of a card without pictures and links to files that do not go with the model."""
+    return re.sub(r"\[([^\]]+)\]\((?!\w+:|#)[^)]*\)", r"\1", re.sub(r"!\[[^\]]*\]\((?!\w+:)[^)]*\)\n*", "", text))
 
 
 def _header(facts: Facts, settings: Mapping[str, Any], notes: Mapping[str, Any]) -> Iterator[str]:
