@@ -7,9 +7,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
-from importlib.resources import files
 from itertools import cycle, islice
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -20,6 +18,7 @@ from gareader.benchmark.measure import Times, Work, side_by_side
 from gareader.cli.bench import print_times
 from gareader.core.errors import GareaderError, extras_told
 from gareader.data import corpora
+from gareader.data.sources import STORIES
 from gareader.kernels.library import instruction_sets
 from gareader.trained.models import DEFAULT, folder
 from gareader.trained.predictor import Predictor, load
@@ -71,7 +70,7 @@ def bench_onnx(name: str, size: int, threads: tuple[int, ...], repeats: int) -> 
     model = load(name)
     if not isinstance(model, Predictor):
         raise GareaderError(f"{name}: an ensemble is several models; name one of them")
-    stories = corpora.read(Path(str(files("gareader.data") / "stories" / "stories.jsonl")))
+    stories = corpora.read(STORIES)
     examples = list(islice(cycle(list(stories)), size))
     content = onnx_file(folder(name))
     questions = model.collator(examples)

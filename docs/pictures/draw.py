@@ -7,15 +7,12 @@ import re
 import shutil
 import subprocess
 import sys
-from importlib.resources import files
 from pathlib import Path
 
 from playwright.sync_api import Browser, expect, sync_playwright
 
 import gareader
-from gareader.data.corpora import jsonl
-
-STORIES = Path(str(files("gareader.data") / "stories" / "stories.jsonl"))
+from gareader.data.sources import STORIES
 
 
 def notebook(browser: Browser, html: str, out: Path) -> None:
@@ -50,7 +47,7 @@ def service_page(browser: Browser, out: Path) -> None:
 def main(folder: Path) -> None:
     """Draw all of them."""
     model = gareader.load()
-    bundled = {example.id: model.answer_example(example) for example in jsonl.read(STORIES, lambda error: None)}
+    bundled = {example.id: model.answer_example(example) for example in gareader.read(STORIES)}
     bundled["goose"].plot(folder / "attention.png")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])

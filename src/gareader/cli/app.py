@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from cyclopts import App, CycloptsError, Parameter
+from cyclopts.validators import Number
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -52,6 +53,22 @@ for command in (
 ):
     app.command(f"gareader.cli.{command}")  # its module is imported when the command runs
 
+AtLeastOne = Parameter(validator=Number(gte=1))
+DocumentFile = Annotated[
+    str | None,
+    Parameter(help="The text file that holds the answer; - for standard input.", allow_leading_hyphen=True),
+]
+Query = Annotated[
+    str | None,
+    Parameter(
+        help="A sentence with one blank (XXXXX, ___, @placeholder, [MASK], `<mask>` or ...), or a question such as "
+        '"Who has the lamp?", which is rewritten as such a sentence.'
+    ),
+]
+Candidates = Annotated[
+    str | None,
+    Parameter(help="Possible answers, of one or more words, separated by |; proposed from the document if not given."),
+]
 Format = Annotated[str | None, Parameter(help="cbt, question, wdw or jsonl; recognised from the content if not given.")]
 SkipBad = Annotated[bool, Parameter(help="List bad examples on stderr and go on, instead of stopping.")]
 Json = Annotated[bool, Parameter(name="--json", help="Print JSON, one object a line.")]

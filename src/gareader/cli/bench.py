@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from importlib.resources import files
 from itertools import islice
 from pathlib import Path
 from statistics import median
@@ -14,7 +13,7 @@ from cyclopts.validators import Number
 
 from gareader.cli.app import Json
 from gareader.core.files import opened
-from gareader.data.sources import read_examples
+from gareader.data.sources import STORIES, read_examples
 
 if TYPE_CHECKING:
     from gareader.benchmark.contenders import Size
@@ -102,7 +101,7 @@ def serve(
     workers
         Processes of the service.
     """
-    source = Path(str(files("gareader.data") / "stories" / "stories.jsonl")) if corpus is None else corpus
+    source = STORIES if corpus is None else corpus
     examples = list(islice(read_examples(source), questions))
     from gareader.benchmark.serving import bench_serve
 

@@ -22,13 +22,12 @@ from gareader.building.pairs import PairSettings
 from gareader.building.passages import PassageConfig
 from gareader.building.shelf import texts
 from gareader.building.story_index import StoryIndex
-from gareader.cli.app import Json, Skipped, T, percent, watch
+from gareader.cli.app import AtLeastOne, Json, Skipped, T, percent, watch
 from gareader.core.distributed import ALONE, Group, joined
 from gareader.core.errors import BuildError
 
 build = App(name="build", help="Make cloze corpora from one's own text.")
 
-AtLeastOne = Parameter(validator=Number(gte=1))
 Processes = Parameter(validator=Number(gte=1), help="Processes; as many as there are cores if not given.")
 OutFolder = Parameter(help="The folder to write: the questions of each split, card.md and card.json.")
 Seed = Annotated[int, Parameter(help="The same seed gives the same corpus, byte for byte.")]
@@ -140,7 +139,7 @@ def news(
     validation: float = 0.05,
     test: float = 0.05,
     fewest: Annotated[int, Parameter(validator=Number(gte=2))] = 2,
-    longest: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
+    longest: Annotated[int | None, AtLeastOne] = None,
     blanks: Literal["names", "all"] = "names",
     exclude: Annotated[list[Path], Parameter(consume_multiple=True)] = [],  # noqa: B006
     check: Path | None = None,

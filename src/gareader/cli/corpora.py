@@ -5,12 +5,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
-from cyclopts.validators import Number
 from rich.console import Console
 from rich.table import Table
 
-from gareader.cli.app import Format, Json, SkipBad, Skipped, watch
+from gareader.cli.app import AtLeastOne, Format, Json, SkipBad, Skipped, watch
 from gareader.core.distributed import ALONE
 from gareader.data import statistics
 from gareader.data.sources import read_examples
@@ -73,8 +71,8 @@ def prepare(
     corpus: Path,
     *,
     out: Path,
-    shard: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
-    workers: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
+    shard: Annotated[int | None, AtLeastOne] = None,
+    workers: Annotated[int | None, AtLeastOne] = None,
     format: Format = None,
     skip_bad: SkipBad = False,
     as_json: Json = False,

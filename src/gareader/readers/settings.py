@@ -51,19 +51,8 @@ class AttentiveConfig(Settings):
 
 
 @dataclass(frozen=True)
-class ImpatientConfig(Settings):
+class ImpatientConfig(AttentiveConfig):
     """Settings of an Impatient Reader; the defaults are those of the Attentive Reader."""
-
-    hidden: Count = 256
-    """H, LSTM units per direction."""
-    attention_hidden: Count = 100
-    """M, units of the attention layer m."""
-    dropout: Share = 0.2
-    """Dropout rate of the LSTM states."""
-    init_std: Positive = 0.1
-    """Standard deviation of the initial weights, which are normal."""
-    update_words: bool = True
-    """Whether training changes the word vectors."""
 
 
 @dataclass(frozen=True)
@@ -246,8 +235,6 @@ class LSTMLanguageModelConfig(Settings):
     update_words: bool = True
     """Whether training changes the word vectors."""
 
-
-"""The name of the Gated-Attention Reader, which is also the reader of a settings file that names none."""
 
 SETTINGS: dict[str, type[Settings]] = {
     GATED_ATTENTION: GatedAttentionConfig,
