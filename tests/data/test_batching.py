@@ -154,7 +154,9 @@ def test_the_vectors_of_unknown_words_have_a_scale():
     assert np.array_equal(one.types.unknown * 0.5, half.types.unknown)
 
 
-def test_reprs_of_arrays_are_short():
+def test_reprs_of_arrays_are_short(tmp_path):
+    assert repr(prepare([FIRST, SECOND], tmp_path / "x.arrow")) == "<PreparedCorpus of 2 questions, 6 words>"
+    assert repr(COLLATE).startswith("Collator(vocabulary=Vocabulary of 3 words, alphabet=Alphabet of 9 characters, ")
     assert repr(COLLATE([FIRST, SECOND])) == "<Batch document (2, 4), query (2, 5), candidates (2, 3, 2)>"
     scores = np.zeros((2, 3))
     assert repr(ReaderOutput(scores)) == "<ReaderOutput log_probabilities (2, 3), without attention>"
