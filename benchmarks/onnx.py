@@ -7,9 +7,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
-from importlib.resources import files
 from itertools import cycle, islice
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -20,6 +18,8 @@ from gareader.benchmark.measure import Times, Work, side_by_side
 from gareader.cli.bench import print_times
 from gareader.core.errors import GareaderError, extras_told
 from gareader.data import corpora
+from gareader.data.sources import STORIES
+from gareader.kernels.library import instruction_sets
 from gareader.trained.models import DEFAULT, folder
 from gareader.trained.predictor import Predictor, load
 
@@ -33,6 +33,8 @@ class OnnxBenchmark:
     model: str
     questions: int
     document_words: int
+    instructions: list[str]
+    """The instruction sets that gareader's kernel can use here."""
     times: dict[str, Times]
     """By the name of the program and its threads."""
     largest_difference: float
@@ -43,7 +45,7 @@ def main(
     *,
     model: str = DEFAULT,
     batch: Batch = 1,
-    threads: Annotated[tuple[int, ...], Parameter(help="Numbers of threads.", negative=())] = (1, 2),
+    threads: Annotated[tuple[int, ...], Parameter(help="Numbers of threads.")] = (1, 2),
     repeats: Repeats = 15,
     as_json: Json = False,
 ) -> None:
@@ -52,7 +54,8 @@ def main(
     if as_json:
         print(json.dumps(asdict(result)))
         return
-    print(f"{model}, {batch} questions about documents of up to {result.document_words} words")
+    questions = f"{batch} question{'s' * (batch > 1)} about documents of up to {result.document_words} words"
+    print(f"{model}, {questions}; vector instructions: {', '.join(result.instructions) or 'no kernel'}")
     for name, times in result.times.items():
         print_times(name, times.seconds, f"   {batch / times.median:8.1f} questions/s")
     print(f"probabilities differ by at most {result.largest_difference:.1e}")
@@ -67,7 +70,7 @@ def bench_onnx(name: str, size: int, threads: tuple[int, ...], repeats: int) -> 
     model = load(name)
     if not isinstance(model, Predictor):
         raise GareaderError(f"{name}: an ensemble is several models; name one of them")
-    stories = corpora.read(Path(str(files("gareader.data") / "stories" / "stories.jsonl")))
+    stories = corpora.read(STORIES)
     examples = list(islice(cycle(list(stories)), size))
     content = onnx_file(folder(name))
     questions = model.collator(examples)
@@ -93,7 +96,7 @@ def bench_onnx(name: str, size: int, threads: tuple[int, ...], repeats: int) -> 
     for work in works.values():  # once before it is timed
         work()
     times = side_by_side(works, repeats, counts)
-    return OnnxBenchmark(name, size, questions.document.shape[1], times, apart)
+    return OnnxBenchmark(name, size, questions.document.shape[1], instruction_sets(), times, apart)
 
 
 if __name__ == "__main__":

@@ -112,7 +112,7 @@ class Result:
 
 def main(
     *,
-    model: Annotated[tuple[str, ...], Parameter(consume_multiple=True, negative=())] = (DEFAULT,),
+    model: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = (DEFAULT,),
     genre: str | None = None,
     as_json: Json = False,
 ) -> None:

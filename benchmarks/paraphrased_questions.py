@@ -233,7 +233,7 @@ def main(
     vectors: Path,
     stories: AtLeastOne = 5000,
     wordnet: Path = Path("/usr/share/wordnet"),
-    exclude: Annotated[list[Path], Parameter(negative=(), consume_multiple=True)] = [],  # noqa: B006
+    exclude: Annotated[list[Path], Parameter(consume_multiple=True)] = [],  # noqa: B006
     easy: Annotated[float, Parameter(validator=Number(gte=0, lte=1))] = 0.15,
     workers: AtLeastOne = 1,
 ) -> None:

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Sequence
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, Parameter
 
 from gareader.cli.app import Json
 from gareader.cli.bench import AtLeastOne, Batch, Busy, Document, Hidden, Repeats
@@ -14,7 +14,7 @@ __all__ = ["AtLeastOne", "Batch", "Busy", "Document", "Hidden", "Json", "Repeats
 
 def start(main: Callable[..., None], arguments: Sequence[str] | None = None) -> None:
     """Run a script with its command-line arguments; exit with 1 after an error, 2 after wrong usage."""
-    script = App(help_format="markdown")
+    script = App(help_format="markdown", default_parameter=Parameter(negative=()))
     script.default(main)
     try:
         script(sys.argv[1:] if arguments is None else arguments, exit_on_error=False, result_action="return_value")

@@ -49,7 +49,7 @@ def main(
     *,
     updates: AtLeastOne = 50,
     repeats: Repeats = 5,
-    assignments: Annotated[tuple[str, ...], Parameter(name="--set", negative=())] = (),
+    assignments: Annotated[tuple[str, ...], Parameter(name="--set")] = (),
     as_json: Json = False,
 ) -> None:
     """The whole of `gareader train` (data, batches, metrics, checkpoints), beside the bare steps on the same batches.

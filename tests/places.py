@@ -4,5 +4,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).parents[1]
 SAMPLES = PROJECT / "tests" / "samples"
-BOOK = PROJECT / "configs" / "tiny" / "book.txt"
-"""A little book as Project Gutenberg publishes them; it comes with gareader, for the examples of the documents."""
+TINY = PROJECT / "configs" / "tiny"
+"""The files of the documents' examples, which come with gareader."""
+BOOK = TINY / "book.txt"
+"""A little book as Project Gutenberg publishes them."""

@@ -45,6 +45,7 @@ def test_a_page_prints_what_it_shows(page, tmp_path):
         folder.check(block)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PARSED)
 def test_the_commands_of_a_list_run_in_any_folder(page, tmp_path):
     lines = [

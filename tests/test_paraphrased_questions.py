@@ -22,9 +22,9 @@ from benchmarks.wordnet import NoSenseError, WordNet
 from gareader.building.articles import RawArticle
 from gareader.building.story_index import StoryIndex
 from gareader.data.examples import PLACEHOLDER, Example
-from places import SAMPLES
+from places import SAMPLES, TINY
 
-FOLDER, NEWS = SAMPLES / "wordnet", SAMPLES / "news.jsonl"
+FOLDER, NEWS = SAMPLES / "wordnet", TINY / "news.jsonl"
 ALIKE = "painting picture artwork film find discover buy purchase obtain steal unknown obscure stop"
 
 

@@ -13,7 +13,7 @@ from gareader.core import errors
 from gareader.core.errors import EXTRAS, line_to_install
 from gareader.trained.predictor import load
 from packed_readers import made, write_box, write_vectors, written
-from places import PROJECT, SAMPLES
+from places import PROJECT, SAMPLES, TINY
 
 QUESTION = ("--query", "XXXXX has the lamp.")
 STORY = str(PROJECT / "configs" / "tiny" / "story.txt")
@@ -55,7 +55,7 @@ def results(tmp_path_factory):
         "another reader": ["evaluate", str(box / "three"), str(corpus)],
         "train": ["train", str(PROJECT / "configs" / "tiny.toml"), "--out", str(folder / "run")],
         "prepare": ["prepare", str(corpus), "--out", str(folder / "corpus.arrow")],
-        "build pairs": ["build", "pairs", str(SAMPLES / "dated.jsonl"), "--out", str(folder / "pairs")],
+        "build pairs": ["build", "pairs", str(TINY / "dated.jsonl"), "--out", str(folder / "pairs")],
         "serve": ["serve", "--check"],
         "push": ["push", str(box / "one"), str(folder / "one.tar.xz")],
         "pushed": ["evaluate", str(folder / "one.tar.xz"), str(corpus), "--json"],

@@ -1,4 +1,4 @@
-"""The small news articles of tests/samples/dated.jsonl.
+"""The small news articles of configs/tiny/dated.jsonl.
 
 Six events, each told by two papers (mine, vote, film, ball, comet, dock), and three articles that must not pair: a copy
 of one with another last sentence, the same event a year later, and one about nothing else here.
@@ -7,9 +7,9 @@ of one with another last sentence, the same event a year later, and one about no
 from datetime import date
 
 from gareader.building.articles import Article, read_raw, tokenise_article
-from places import SAMPLES
+from places import TINY
 
-FILE = SAMPLES / "dated.jsonl"
+FILE = TINY / "dated.jsonl"
 
 
 def articles() -> list[Article]:

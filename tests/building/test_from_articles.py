@@ -9,18 +9,18 @@ from gareader.building.pairs import PairSettings
 from gareader.core.errors import BuildError, ConfigError, CorpusError
 from gareader.data.corpora import read
 from gareader.data.statistics import describe
-from places import SAMPLES
+from places import TINY
 
 ALL = Shares(0, 0)
 
 
-def news(out, paths=(SAMPLES / "news.jsonl",), builder=None, **options):
+def news(out, paths=(TINY / "news.jsonl",), builder=None, **options):
     bad: list[CorpusError] = []
     settings = {"shares": ALL, "workers": 1, "report": bad.append, "watch": lambda articles: articles, **options}
     return build_news(paths, out, builder or NewsBuilder(), **settings), [str(error) for error in bad]
 
 
-def pairs(out, paths=(SAMPLES / "dated.jsonl",), **options):
+def pairs(out, paths=(TINY / "dated.jsonl",), **options):
     bad: list[CorpusError] = []
     settings = {"shares": ALL, "workers": 1, "report": bad.append, "watch": lambda articles: articles, **options}
     return build_pairs(paths, out, PairSettings(), **settings), [str(error) for error in bad]
@@ -88,7 +88,7 @@ def test_the_newest_questions_are_held_out(tmp_path):
     pairs(tmp_path / "out", variant="relaxed", shares=Shares(0.2, 0.2), format="jsonl")
     dates = {
         row["id"]: row["date"]
-        for row in map(json.loads, (SAMPLES / "dated.jsonl").read_text(encoding="utf-8").splitlines())
+        for row in map(json.loads, (TINY / "dated.jsonl").read_text(encoding="utf-8").splitlines())
     }
     parts = {
         part: [dates[example.id.split(" ")[0]] for example in read(tmp_path / "out" / f"{part}.jsonl")]
@@ -99,7 +99,7 @@ def test_the_newest_questions_are_held_out(tmp_path):
 
 @pytest.mark.parametrize("make", [news, pairs])
 def test_bad_lines_and_files_are_reported_and_the_rest_is_built(tmp_path, make):
-    good = SAMPLES / ("news.jsonl" if make is news else "dated.jsonl")
+    good = TINY / ("news.jsonl" if make is news else "dated.jsonl")
     mixed = tmp_path / "mixed.jsonl"
     mixed.write_text('{"id": 1}\n' + good.read_text(encoding="utf-8") + "nonsense\n", encoding="utf-8")
     counts, bad = make(tmp_path / "out", [tmp_path / "none.jsonl", mixed])

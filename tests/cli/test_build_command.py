@@ -5,7 +5,7 @@ import json
 import pytest
 
 import forked
-from places import BOOK, SAMPLES
+from places import BOOK, TINY
 
 pytestmark = pytest.mark.slow
 
@@ -89,7 +89,7 @@ def test_neither_out_nor_check(gareader, tmp_path):
 
 
 def test_news_compared_with_its_own_questions(gareader, tmp_path):
-    news = SAMPLES / "news.jsonl"
+    news = TINY / "news.jsonl"
     made = gareader("build", "news", news, "--out", "news", "--validation", "0", "--test", "0", "--json")
     assert made.returncode == 0, made.stderr
     counts = json.loads(made.stdout)
@@ -105,7 +105,7 @@ def test_news_compared_with_its_own_questions(gareader, tmp_path):
 
 
 def test_news_whose_questions_are_excluded_leave_nothing(gareader, tmp_path):
-    news = SAMPLES / "news.jsonl"
+    news = TINY / "news.jsonl"
     gareader("build", "news", news, "--out", "news", "--validation", "0", "--test", "0")
     made = gareader("build", "news", news, "--out", "rest", "--exclude", "news/train")
     assert made.returncode == 1
@@ -119,6 +119,6 @@ def test_news_whose_questions_are_excluded_leave_nothing(gareader, tmp_path):
 
 
 def test_news_with_neither_out_nor_check(gareader):
-    made = gareader("build", "news", SAMPLES / "news.jsonl")
+    made = gareader("build", "news", TINY / "news.jsonl")
     assert made.returncode == 1
     assert "say where to write the corpus with --out FOLDER, or what to compare with, with --check" in made.stderr

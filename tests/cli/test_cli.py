@@ -45,10 +45,8 @@ def test_the_commands():
 
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory):
-    """A folder like a clone of the project, where the examples of the help have been run one after the other."""
-    folder = tmp_path_factory.mktemp("clone")
-    for name in ("tests", "configs"):
-        (folder / name).symlink_to(PROJECT / name)
+    """An empty folder, as after `pip install`, where the examples of the help have been run one after the other."""
+    folder = tmp_path_factory.mktemp("empty")
     results = {}
     for name in sorted(COMMANDS, key=lambda name: (name != "train", name != "evaluate")):
         example = re.search(r"Example: `gareader (.+)`", COMMANDS[name].__doc__)
@@ -67,6 +65,11 @@ def test_the_example_in_the_help_runs(name, workspace, capsys):
         assert run.stderr == ""  # no progress where stderr is no terminal
     app([*name.split(), "--help"], result_action="return_value")
     assert f"gareader {name}" in capsys.readouterr().out
+
+
+def test_the_help_shows_every_form_of_a_blank(capsys):
+    app(["answer", "--help"], result_action="return_value")
+    assert "<mask>" in capsys.readouterr().out
 
 
 def test_what_the_examples_say(workspace):

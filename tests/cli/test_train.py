@@ -77,7 +77,7 @@ def test_a_signal_stops_and_the_printed_command_goes_on(number, whole, tmp_path,
     step, command = int(told[1]), told[2]
     assert 1 < step < 50
     assert saved_step(folder) == step
-    assert f"reader:  {folder / BEST}" in out
+    assert f"best:    {folder / BEST}" in out
     code, out, _ = gareader(*shlex.split(command)[1:])
     assert code == 0
     assert "best validation accuracy" in out
@@ -175,7 +175,8 @@ def test_a_settings_file_that_cannot_be(gareader, tmp_path, text, message):
 def test_a_run_is_not_begun_twice_and_none_is_not_resumed(gareader, whole, tmp_path):
     code, out, err = gareader(*ARGUMENTS, "--out", whole)
     assert (code, out) == (1, "")
-    assert err == f"gareader: {whole}: there is a run already; go on with --resume, or choose another --out\n"
+    way_out = "go on with --resume (in Python resume=True), or choose another --out"
+    assert err == f"gareader: {whole}: there is a run already; {way_out}\n"
     code, out, err = gareader(*ARGUMENTS, "--out", tmp_path / "no", "--resume")
     assert (code, out) == (1, "")
     assert err == f"gareader: {tmp_path / 'no'}: there is no run to resume here; begin it without --resume\n"
@@ -201,7 +202,7 @@ def test_a_finished_run_is_told_again_as_json(gareader, whole):
     code, out, _ = gareader(*ARGUMENTS, "--out", whole, "--resume", "--json")
     assert code == 0
     found = json.loads(out)
-    assert (found["finished"], found["step"], found["reader"]) == (True, 50, str(whole / BEST))
+    assert (found["finished"], found["step"], found["best"]) == (True, 50, str(whole / BEST))
     assert found.get("last") == (None if found["best_step"] == 50 else str(whole / LAST))
 
 

@@ -201,8 +201,8 @@ def test_evaluated_by_two_processes(runs, tmp_path):
 @pytest.mark.parametrize(
     "what",
     [
-        ["news", "tests/samples/news.jsonl"],
-        ["pairs", "tests/samples/dated.jsonl"],
+        ["news", "configs/tiny/news.jsonl"],
+        ["pairs", "configs/tiny/dated.jsonl"],
         ["books", "configs/tiny/book.txt", "configs/tiny/book.txt"],
     ],
     ids=lambda what: what[0],

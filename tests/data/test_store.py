@@ -427,7 +427,7 @@ PAGE = (PROJECT / "docs" / "data.md").read_text(encoding="utf-8")
 def test_the_examples_of_the_page(code, tmp_path, monkeypatch, capsys):
     for library in ("polars", "datasets"):
         if library in code:
-            pytest.importorskip(library, reason=f"needs {library}, which is no part of gareader")
+            pytest.importorskip(library, reason=f"needs {library}: make test installs it")
     monkeypatch.chdir(tmp_path)
     prepare(corpora.read(CBT), tmp_path / "corpus.arrow")
     (tmp_path / "questions.txt").write_bytes(CBT.read_bytes())

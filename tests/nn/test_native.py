@@ -436,6 +436,7 @@ def python(script, **environment):
     return forked.run(PREAMBLE + script, target=forked.execute, env=env)
 
 
+@pytest.mark.slow
 @needs_kernel
 def test_empty_batches():
     script = """

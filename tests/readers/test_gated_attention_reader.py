@@ -80,7 +80,17 @@ def test_equals_the_paper(name):
             np.testing.assert_allclose(got[b, :D, :Q].detach().numpy(), alpha, rtol=1e-9)
 
 
-@pytest.mark.parametrize("name", [name for name in VARIANTS if name.startswith("gated-attention:")])
+QUICK = ("gated-attention: default", "gated-attention: all features", "gated-attention: GA--")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in QUICK else pytest.mark.slow)
+        for name in VARIANTS
+        if name.startswith("gated-attention:")
+    ],
+)
 def test_gradients_of_the_whole_reader(name):
     config = VARIANTS[name][1]
     assert isinstance(config, GatedAttentionConfig)

@@ -330,6 +330,11 @@ def test_a_file_system_that_fails(cache, monkeypatch):
 
     monkeypatch.setattr(fsspec.get_filesystem_class("memory"), "_open", fail)
     assert "cannot be reached (no route to host); the cache has no other model" in complaint("memory://x.tar.xz", cache)
+    assert "ftp://127.0.0.1:1/x.tar.xz: cannot be reached (" in complaint("ftp://127.0.0.1:1/x.tar.xz", cache)
+
+
+def test_a_folder_is_downloaded_once_with_and_without_a_slash_at_its_end(web, cache):
+    assert fetched(web.address("/one")) == fetched(web.address("/one/"))
 
 
 @pytest.mark.parametrize(

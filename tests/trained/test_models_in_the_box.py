@@ -2,7 +2,6 @@
 
 import json
 import re
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 import gareader
 from gareader.core.errors import ModelError
 from gareader.data import corpora
+from gareader.data.sources import STORIES
 from gareader.measuring.evaluation import evaluate
 from gareader.trained import ensembles, models
 from gareader.trained.folder import SETTINGS, WORDS
@@ -54,10 +54,10 @@ def test_a_path_is_always_a_folder(tmp_path, monkeypatch):
         load(Path("stories"))
 
 
-STORIES = list(corpora.read(Path(str(files("gareader.data") / "stories" / "stories.jsonl"))))
+EXAMPLES = list(corpora.read(STORIES))
 
 
-@pytest.mark.parametrize("example", STORIES, ids=lambda example: example.id)
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.id)
 def test_the_bundled_stories(example):
     assert 150 <= len(example.document) <= 300
     assert load().answer_example(example).correct

@@ -71,6 +71,7 @@ def test_the_rows_have_the_values_of_dense_updates(recipe, seed, rate, fall, cli
     torch.testing.assert_close(each_row.values(), every_row.values(), rtol=0, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_in_single_precision():
     each_row, every_row = (Trained({}, tables, dtype=torch.float32) for tables in (NAMES, []))
     for _ in range(2 * PERIOD - 10):
@@ -101,9 +102,11 @@ def test_a_table_that_is_read_otherwise_too_has_dense_updates():
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
-def test_the_state_goes_on_to_the_bit(recipe):
+def test_the_state_goes_on_to_the_bit(recipe, monkeypatch):
+    period = 40
+    monkeypatch.setattr("gareader.training.optimiser.PERIOD", period)
     whole, broken = (Trained(RECIPES[recipe], NAMES) for _ in range(2))
-    for _ in range(PERIOD + 30):
+    for _ in range(period + 30):
         whole.update()
         broken.update()
     other = Trained(RECIPES[recipe], NAMES)
@@ -113,7 +116,7 @@ def test_the_state_goes_on_to_the_bit(recipe):
             other.weights[name].copy_(broken.weights[name])
         state = {key: value.clone() for key, value in broken.optimiser.state(name).items()}
         other.optimiser.set_state(name, state)
-    for _ in range(PERIOD):
+    for _ in range(period):
         whole.update()
         other.update()
     assert all(torch.equal(value, other.values()[name]) for name, value in whole.values().items())

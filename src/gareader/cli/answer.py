@@ -2,18 +2,26 @@
 
 import json
 from collections.abc import Iterator
-from importlib.resources import as_file
-from importlib.resources import files as resources
 from math import exp
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
-from cyclopts.validators import Number
 from rich.console import Console
 from rich.text import Text
 
-from gareader.cli.app import Json, ModelName, Modules, Skipped, import_modules, model_folder
+from gareader.cli.app import (
+    AtLeastOne,
+    Candidates,
+    DocumentFile,
+    Json,
+    ModelName,
+    Modules,
+    Query,
+    Skipped,
+    import_modules,
+    model_folder,
+)
 from gareader.core.errors import CorpusError, ForeignLineError, GareaderError, QuestionError
 from gareader.core.files import DAMAGE, LARGEST, STDIN, damaged, opened
 from gareader.core.terminal import shown
@@ -21,6 +29,7 @@ from gareader.data import corpora
 from gareader.data.corpora import files, jsonl
 from gareader.data.examples import PLACEHOLDER, SURE, Example, Prediction
 from gareader.data.prose import detokenise, pieces
+from gareader.data.sources import STORIES
 from gareader.data.text import query_words, question
 from gareader.trained.models import DEFAULT
 from gareader.trained.predictor import Answering, load
@@ -36,12 +45,12 @@ SHADES = (0.1, "bold black on bright_yellow"), (0.03, "black on yellow"), (0.01,
 
 def answer(
     *,
-    document: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
-    query: str | None = None,
-    candidates: str | None = None,
+    document: DocumentFile = None,
+    query: Query = None,
+    candidates: Candidates = None,
     batch: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     model: ModelName = DEFAULT,
-    top: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
+    top: Annotated[int | None, AtLeastOne] = None,
     modules: Modules = (),
     as_json: Json = False,
 ) -> None:
@@ -54,13 +63,6 @@ def answer(
 
     Parameters
     ----------
-    document
-        The text file that holds the answer; - for standard input.
-    query
-        A sentence with one blank (XXXXX, ___, @placeholder, [MASK], <mask> or ...), or a question such as
-        "Who has the lamp?", which is rewritten as such a sentence.
-    candidates
-        Possible answers, of one or more words, separated by |; proposed from the document if not given.
     batch
         Instead of one question: a file of JSON lines with document, query and, if you like, candidates; - for
         standard input, where each question is answered as it comes.
@@ -130,7 +132,7 @@ class SkippedQuestions(Skipped):
     def __call__(self, error: CorpusError) -> None:
         """Report the error, or raise it."""
         if error.line == 1 and isinstance(error, ForeignLineError):
-            problem = f"this is no JSON object; --batch takes {jsonl.SHAPE}, id and answer if you like"
+            problem = f"this is no JSON object; --batch takes lines {jsonl.SHAPE}, id and answer if you like"
             other = "for other formats type: gareader evaluate MODEL FILE --predictions answers.jsonl"
             raise GareaderError(f"{error.path}:1: {problem}; {other}")
         super().__call__(error)
@@ -188,8 +190,7 @@ def demo() -> None:
 
     Example: `gareader demo`
     """
-    with as_file(resources("gareader.data") / "stories" / "stories.jsonl") as stories:
-        example = next(corpora.read(stories))
+    example = next(corpora.read(STORIES))
     prediction = load().answer_example(example)
     console = Console(highlight=False, markup=False)
     console.print(coloured(prediction))

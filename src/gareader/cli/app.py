@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from cyclopts import App, CycloptsError, Parameter
+from cyclopts.validators import Number
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -23,6 +24,7 @@ app = App(
     name="gareader",
     help="Answer cloze questions about a text with the Gated-Attention Reader (Dhingra et al., ACL 2017).",
     help_format="markdown",
+    default_parameter=Parameter(negative=()),  # no --no-… and --empty-… but where a command names one
     suppress_keyboard_interrupt=False,  # main handles it
 )
 for command in (
@@ -51,9 +53,25 @@ for command in (
 ):
     app.command(f"gareader.cli.{command}")  # its module is imported when the command runs
 
+AtLeastOne = Parameter(validator=Number(gte=1))
+DocumentFile = Annotated[
+    str | None,
+    Parameter(help="The text file that holds the answer; - for standard input.", allow_leading_hyphen=True),
+]
+Query = Annotated[
+    str | None,
+    Parameter(
+        help="A sentence with one blank (XXXXX, ___, @placeholder, [MASK], `<mask>` or ...), or a question such as "
+        '"Who has the lamp?", which is rewritten as such a sentence.'
+    ),
+]
+Candidates = Annotated[
+    str | None,
+    Parameter(help="Possible answers, of one or more words, separated by |; proposed from the document if not given."),
+]
 Format = Annotated[str | None, Parameter(help="cbt, question, wdw or jsonl; recognised from the content if not given.")]
-SkipBad = Annotated[bool, Parameter(help="List bad examples on stderr and go on, instead of stopping.", negative=())]
-Json = Annotated[bool, Parameter(name="--json", help="Print JSON, one object a line.", negative=())]
+SkipBad = Annotated[bool, Parameter(help="List bad examples on stderr and go on, instead of stopping.")]
+Json = Annotated[bool, Parameter(name="--json", help="Print JSON, one object a line.")]
 ModelName = Annotated[
     str,
     Parameter(
@@ -63,9 +81,7 @@ ModelName = Annotated[
 ]
 Modules = Annotated[
     tuple[str, ...],
-    Parameter(
-        name="--import", help="A module with readers of your own, in its table READERS; may be repeated.", negative=()
-    ),
+    Parameter(name="--import", help="A module with readers of your own, in its table READERS; may be repeated."),
 ]
 
 

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from importlib.resources import files
 from itertools import islice
 from pathlib import Path
 from statistics import median
@@ -14,7 +13,7 @@ from cyclopts.validators import Number
 
 from gareader.cli.app import Json
 from gareader.core.files import opened
-from gareader.data.sources import read_examples
+from gareader.data.sources import STORIES, read_examples
 
 if TYPE_CHECKING:
     from gareader.benchmark.contenders import Size
@@ -28,7 +27,7 @@ Repeats = Annotated[AtLeastOne, Parameter(help="How often each is run; they alte
 Batch = Annotated[AtLeastOne, Parameter(help="Questions in a batch.")]
 Document = Annotated[AtLeastOne, Parameter(help="Words of a document.")]
 Hidden = Annotated[AtLeastOne, Parameter(help="GRU units per direction.")]
-Busy = Annotated[bool, Parameter(help="Measure again while another process keeps one core busy.")]
+Busy = Annotated[bool, Parameter(help="Measure again while another process keeps one core busy.", negative="--no-busy")]
 
 
 @Parameter(name="*")
@@ -102,7 +101,7 @@ def serve(
     workers
         Processes of the service.
     """
-    source = Path(str(files("gareader.data") / "stories" / "stories.jsonl")) if corpus is None else corpus
+    source = STORIES if corpus is None else corpus
     examples = list(islice(read_examples(source), questions))
     from gareader.benchmark.serving import bench_serve
 
@@ -125,7 +124,7 @@ def serve(
 def prepare(corpus: Path, *, repeats: Repeats = 5, as_json: Json = False) -> None:
     """Time to prepare a corpus, beside a bare loop that reads and splits the same file.
 
-    Example: `gareader bench prepare tests/samples/cbt.txt`
+    Example: `gareader bench prepare configs/tiny/train.txt`
 
     Parameters
     ----------

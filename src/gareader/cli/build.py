@@ -22,13 +22,12 @@ from gareader.building.pairs import PairSettings
 from gareader.building.passages import PassageConfig
 from gareader.building.shelf import texts
 from gareader.building.story_index import StoryIndex
-from gareader.cli.app import Json, Skipped, T, percent, watch
+from gareader.cli.app import AtLeastOne, Json, Skipped, T, percent, watch
 from gareader.core.distributed import ALONE, Group, joined
 from gareader.core.errors import BuildError
 
 build = App(name="build", help="Make cloze corpora from one's own text.")
 
-AtLeastOne = Parameter(validator=Number(gte=1))
 Processes = Parameter(validator=Number(gte=1), help="Processes; as many as there are cores if not given.")
 OutFolder = Parameter(help="The folder to write: the questions of each split, card.md and card.json.")
 Seed = Annotated[int, Parameter(help="The same seed gives the same corpus, byte for byte.")]
@@ -46,7 +45,7 @@ def books(
     most: Annotated[int | None, AtLeastOne] = None,
     validation_books: Annotated[int | None, Parameter(validator=Number(gte=0))] = None,
     test_books: Annotated[int | None, Parameter(validator=Number(gte=0))] = None,
-    exclude: Annotated[list[Path], Parameter(negative=(), consume_multiple=True)] = [],  # noqa: B006
+    exclude: Annotated[list[Path], Parameter(consume_multiple=True)] = [],  # noqa: B006
     check: Path | None = None,
     format: Literal["cbt", "jsonl"] = "cbt",
     seed: Seed = 1,
@@ -136,13 +135,13 @@ def news(
     file: Path,
     *more: Path,
     out: Annotated[Path | None, OutFolder] = None,
-    anonymise: bool = True,
+    anonymise: Annotated[bool, Parameter(negative="--no-anonymise")] = True,
     validation: float = 0.05,
     test: float = 0.05,
     fewest: Annotated[int, Parameter(validator=Number(gte=2))] = 2,
-    longest: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
+    longest: Annotated[int | None, AtLeastOne] = None,
     blanks: Literal["names", "all"] = "names",
-    exclude: Annotated[list[Path], Parameter(negative=(), consume_multiple=True)] = [],  # noqa: B006
+    exclude: Annotated[list[Path], Parameter(consume_multiple=True)] = [],  # noqa: B006
     check: Path | None = None,
     format: Literal["question", "jsonl"] = "question",
     seed: Seed = 1,
@@ -151,7 +150,7 @@ def news(
 ) -> None:
     """Questions as CNN and Daily Mail have them: an article, and a summary point with one entity missing.
 
-    Example: `gareader build news tests/samples/news.jsonl --out news`
+    Example: `gareader build news configs/tiny/news.jsonl --out news`
 
     Parameters
     ----------
@@ -247,7 +246,7 @@ def pairs(
 ) -> None:
     """Questions as Who Did What has them: a sentence of one article about another; needs the extra `pairs`.
 
-    Example: `gareader build pairs tests/samples/dated.jsonl --out pairs`
+    Example: `gareader build pairs configs/tiny/dated.jsonl --out pairs`
 
     Parameters
     ----------

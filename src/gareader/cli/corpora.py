@@ -5,12 +5,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
-from cyclopts.validators import Number
 from rich.console import Console
 from rich.table import Table
 
-from gareader.cli.app import Format, Json, SkipBad, Skipped, watch
+from gareader.cli.app import AtLeastOne, Format, Json, SkipBad, Skipped, watch
 from gareader.core.distributed import ALONE
 from gareader.data import statistics
 from gareader.data.sources import read_examples
@@ -19,7 +17,7 @@ from gareader.data.sources import read_examples
 def describe(corpus: str, *more: str, format: Format = None, skip_bad: SkipBad = False, as_json: Json = False) -> None:
     """Statistics of corpora: the table of the paper's appendix, and the accuracy of guessing by frequency.
 
-    Example: `gareader describe tests/samples/cbt.txt`
+    Example: `gareader describe configs/tiny/train.txt`
 
     Parameters
     ----------
@@ -73,15 +71,15 @@ def prepare(
     corpus: Path,
     *,
     out: Path,
-    shard: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
-    workers: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
+    shard: Annotated[int | None, AtLeastOne] = None,
+    workers: Annotated[int | None, AtLeastOne] = None,
     format: Format = None,
     skip_bad: SkipBad = False,
     as_json: Json = False,
 ) -> None:
     """Write a corpus as memory-mapped Arrow, which opens at once whatever its size.
 
-    Example: `gareader prepare tests/samples/cbt.txt --out cbt.arrow`
+    Example: `gareader prepare configs/tiny/train.txt --out tiny.arrow`
 
     Parameters
     ----------

@@ -8,10 +8,8 @@ from pathlib import Path
 from time import monotonic
 from typing import Annotated, Any
 
-from cyclopts import Parameter
-from cyclopts.validators import Number
-
 from gareader.cli.app import (
+    AtLeastOne,
     Format,
     Json,
     Modules,
@@ -43,7 +41,7 @@ def evaluate(
     *models_and_corpus: str,
     predictions: Path | None = None,
     results: Path | None = None,
-    permutations: Annotated[int, Parameter(validator=Number(gte=1))] = 1,
+    permutations: Annotated[int, AtLeastOne] = 1,
     format: Format = None,
     skip_bad: SkipBad = False,
     modules: Modules = (),

@@ -1,12 +1,11 @@
 """Commands that draw: plot curves, plot attention, plot compare."""
 
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import App, Parameter
+from cyclopts import App
 
 from gareader.cli.answer import example_of
-from gareader.cli.app import ModelName, Modules, import_modules, model_folder
+from gareader.cli.app import Candidates, DocumentFile, ModelName, Modules, Query, import_modules, model_folder
 from gareader.core.errors import GareaderError
 from gareader.data.examples import Example
 from gareader.data.sources import read_examples
@@ -46,9 +45,9 @@ def curves(run: Path, *more: Path, out: Path = Path("curves.png")) -> None:
 @plot.command
 def attention(
     *,
-    document: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
-    query: str | None = None,
-    candidates: str | None = None,
+    document: DocumentFile = None,
+    query: Query = None,
+    candidates: Candidates = None,
     corpus: str | None = None,
     id: str | None = None,
     model: ModelName = DEFAULT,
@@ -61,12 +60,6 @@ def attention(
 
     Parameters
     ----------
-    document
-        The text file that holds the answer; - for standard input.
-    query
-        A sentence with one blank (XXXXX, ___, @placeholder, [MASK], <mask> or ...), or a question.
-    candidates
-        Possible answers, of one or more words, separated by |; proposed from the document if not given.
     corpus
         Instead of document and query: a corpus in any known format.
     id

@@ -3,16 +3,13 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from gareader.cli.app import Json, model_folder
 from gareader.cli.models import card_text
 from gareader.core.errors import GareaderError
 from gareader.core.files import read_small
 from gareader.core.whole import check_folder, whole_file
-from gareader.trained.card import Facts
+from gareader.trained.card import Facts, without_local_links
 from gareader.trained.folder import read_settings
 from gareader.trained.models import BOX
 
@@ -24,7 +21,7 @@ def push(
     card: Path | None = None,
     license: str | None = None,
     dataset: tuple[str, ...] = (),
-    force: Annotated[bool, Parameter(negative=())] = False,
+    force: bool = False,
     as_json: Json = False,
 ) -> None:
     """Write a model with its card and its checksum to an address, from which others load it.
@@ -54,7 +51,9 @@ def push(
     folder, target = model_folder(model).resolve(), Address.of(address)
     check_free(target, force=force)
     text = card_text(folder) if card is None else own_card(card)
-    facts = Facts(title(folder), license or ("mit" if folder.parent == BOX else None), dataset)
+    if boxed := folder.parent == BOX:
+        text = text and without_local_links(text)
+    facts = Facts(title(folder), license or ("mit" if boxed else None), dataset)
     pushed = write(folder, target, facts, text, force=force)
     if as_json:
         print(json.dumps({**asdict(pushed), "load": pushed.pinned}))

@@ -7,10 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cyclopts import Parameter
-from cyclopts.validators import Number
-
-from gareader.cli.app import Json, Modules, complain, import_modules, watch
+from gareader.cli.app import AtLeastOne, Json, Modules, complain, import_modules, watch
 from gareader.cli.train import end_as_signalled, progress_bar, stopping
 from gareader.core.config import Table, load_table
 from gareader.core.errors import GareaderError
@@ -27,8 +24,8 @@ def study(
     file: str,
     *,
     out: Path | None = None,
-    workers: Annotated[int, Parameter(validator=Number(gte=1))] = 1,
-    table: Annotated[bool, Parameter(negative=())] = False,
+    workers: Annotated[int, AtLeastOne] = 1,
+    table: bool = False,
     modules: Modules = (),
     as_json: Json = False,
 ) -> None:

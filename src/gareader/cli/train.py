@@ -31,9 +31,9 @@ def train(
     config: str,
     *,
     out: Path | None = None,
-    assignments: Annotated[tuple[str, ...], Parameter(name="--set", negative=())] = (),
-    resume: Annotated[bool, Parameter(negative=())] = False,
-    tensorboard: Annotated[bool, Parameter(negative=())] = False,
+    assignments: Annotated[tuple[str, ...], Parameter(name="--set")] = (),
+    resume: bool = False,
+    tensorboard: bool = False,
     modules: Modules = (),
     as_json: Json = False,
 ) -> None:
@@ -113,7 +113,7 @@ def train_together(
         others = ["--tensorboard"] * tensorboard + [f"--import={each}" for each in modules] + ["--json"] * as_json
         command = shlex.join(["gareader", "train", config, "--out", str(folder), *sets, *others, "--resume"])
         complain(f"stopped after update {position.step:,}; everything is saved. Go on with:\n{command}")
-    paths = {"reader": folder / BEST, "last": folder / LAST, "metrics": folder / METRICS}
+    paths = {"best": folder / BEST, "last": folder / LAST, "metrics": folder / METRICS}
     if run.best_is_gone:
         end = f"; that of the last update is {folder / LAST}" if (folder / LAST).exists() else ""
         raise GareaderError(f"{folder / BEST}: the best model of this run is gone{end}; to have it again, train again")

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
-from cyclopts.validators import Number
 
-from gareader.cli.app import Json, Modules, complain, import_modules, watch
+from gareader.cli.app import AtLeastOne, Json, Modules, complain, import_modules, watch
 from gareader.cli.train import end_as_signalled, progress_bar, settings_of, stopping
 from gareader.core.config import load_table
 from gareader.core.errors import GareaderError
@@ -34,12 +33,12 @@ def tune(
     config: str,
     *,
     space: str,
-    trials: Annotated[int, Parameter(validator=Number(gte=1))] = 30,
+    trials: Annotated[int, AtLeastOne] = 30,
     out: Path | None = None,
     storage: str | None = None,
     name: str | None = None,
-    assignments: Annotated[tuple[str, ...], Parameter(name="--set", negative=())] = (),
-    table: Annotated[bool, Parameter(negative=())] = False,
+    assignments: Annotated[tuple[str, ...], Parameter(name="--set")] = (),
+    table: bool = False,
     modules: Modules = (),
     as_json: Json = False,
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from gareader.cli.app import Format, Json, check_corpus, watch
+from gareader.cli.app import AtLeastOne, Format, Json, check_corpus, watch
 from gareader.core.whole import check_folder
 from gareader.data.examples import Example
 from gareader.data.sources import read_examples
@@ -19,8 +19,8 @@ def vectors(
     corpus: str,
     *more: str,
     out: Path,
-    width: Annotated[int, Parameter(validator=Number(gte=1))] = 100,
-    epochs: Annotated[int, Parameter(validator=Number(gte=1))] = 5,
+    width: Annotated[int, AtLeastOne] = 100,
+    epochs: Annotated[int, AtLeastOne] = 5,
     seed: Annotated[int, Parameter(validator=Number(gte=0, lt=2**32))] = 1,
     format: Format = None,
     as_json: Json = False,

@@ -197,9 +197,3 @@ def length_batches(
         members = members[np.argsort(lengths[members], kind="stable")]
         batches += [members[i : i + batch_size] for i in range(0, len(members), batch_size)]
     return [batches[i] for i in random.permutation(len(batches))]
-
-
-def padding_share(lengths: NDArray[np.int32], batches: Sequence[NDArray[np.int64]]) -> float:
-    """The share of document positions in these batches that are padding."""
-    positions = sum(len(batch) * int(lengths[batch].max()) for batch in batches)
-    return 1 - int(lengths.sum(dtype=np.int64)) / positions if positions else 0.0

@@ -9,6 +9,9 @@ from gareader.data import corpora
 from gareader.data.addresses import is_prepared
 from gareader.data.examples import Example
 
+STORIES = Path(__file__).parent / "stories" / "stories.jsonl"
+"""The bundled stories with their questions."""
+
 
 def read_examples(
     path: Path | str, *, format: str | None = None, on_bad: Callable[[CorpusError], None] | None = None

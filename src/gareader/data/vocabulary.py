@@ -72,6 +72,9 @@ class Alphabet:
     def __len__(self) -> int:
         return len(self._codes) + 1
 
+    def __repr__(self) -> str:
+        return f"Alphabet of {len(self._codes):,} characters"
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._codes)
 

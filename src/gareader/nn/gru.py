@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from gareader.kernels.layers import CellName
 from gareader.nn import gru_kernel, native
+from gareader.nn.initial_weights import orthogonal_
 
 Cell = Callable[[Tensor, Tensor, Tensor], Tensor]
 
@@ -72,3 +73,15 @@ class BiGRU(nn.Module):
             states.append(state)
         forward, backward = torch.stack(states, dim=2) * masks  # (B, T, H) each
         return torch.cat([forward, backward.flip(1)], dim=-1)
+
+
+def orthogonal_grus(
+    inputs: int, hidden: int, generator: torch.Generator | None, *, input_weights: bool = False
+) -> tuple[BiGRU, BiGRU]:
+    """Bi-GRUs of document and query with orthogonal recurrent matrices, and input matrices if asked for."""
+    grus = BiGRU(inputs, hidden, generator=generator), BiGRU(inputs, hidden, generator=generator)
+    for gru in grus:
+        if input_weights:
+            orthogonal_(gru.input_weight, generator)
+        orthogonal_(gru.recurrent_weight, generator)
+    return grus

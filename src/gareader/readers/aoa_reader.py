@@ -20,8 +20,7 @@ from torch import nn
 from torch.nn import functional
 
 from gareader.nn.dropout import Dropout
-from gareader.nn.gru import BiGRU
-from gareader.nn.initial_weights import orthogonal_
+from gareader.nn.gru import orthogonal_grus
 from gareader.nn.masked import masked_logsumexp
 from gareader.nn.pointer_sum import pointer_sum
 from gareader.nn.scaled_embedding import ScaledEmbedding
@@ -40,12 +39,9 @@ class AoAReader(nn.Module):
         self.config = config
         self.embed = ScaledEmbedding(words, config.word_scale, update_words=config.update_words)
         self.dropout = Dropout(config.dropout)
-        self.document_gru, self.query_gru = (
-            BiGRU(words.shape[1], config.hidden, generator=generator) for _ in range(2)
+        self.document_gru, self.query_gru = orthogonal_grus(
+            words.shape[1], config.hidden, generator, input_weights=True
         )
-        for gru in (self.document_gru, self.query_gru):
-            orthogonal_(gru.input_weight, generator)
-            orthogonal_(gru.recurrent_weight, generator)
 
     def forward(self, batch: Batch, *, attention: bool = False) -> PointerOutput:
         """Log-probabilities of the candidates; with `attention`, also β and s."""

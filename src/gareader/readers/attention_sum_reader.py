@@ -19,8 +19,7 @@ import torch
 from torch import nn
 
 from gareader.nn.dropout import Dropout
-from gareader.nn.gru import BiGRU
-from gareader.nn.initial_weights import orthogonal_
+from gareader.nn.gru import orthogonal_grus
 from gareader.nn.pointer_sum import pointer_mass, pointer_sum
 from gareader.nn.scaled_embedding import ScaledEmbedding
 from gareader.nn.sequences import final_states
@@ -40,11 +39,7 @@ class AttentionSumReader(nn.Module):
         self.embed = ScaledEmbedding(words, config.word_scale, update_words=config.update_words)
         self.dropout = Dropout(config.dropout)
         # In the authors' program the reset gate acts before the product, as it does here.
-        self.document_gru, self.query_gru = (
-            BiGRU(words.shape[1], config.hidden, generator=generator) for _ in range(2)
-        )
-        for gru in (self.document_gru, self.query_gru):
-            orthogonal_(gru.recurrent_weight, generator)
+        self.document_gru, self.query_gru = orthogonal_grus(words.shape[1], config.hidden, generator)
 
     def forward(self, batch: Batch, *, attention: bool = False) -> PointerOutput:
         """Log-probabilities of the candidates; with `attention`, also s."""

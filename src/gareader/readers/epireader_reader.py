@@ -33,9 +33,8 @@ from torch.nn import functional
 
 from gareader.nn.candidates import candidate_vectors
 from gareader.nn.dropout import Dropout
-from gareader.nn.gru import BiGRU
+from gareader.nn.gru import orthogonal_grus
 from gareader.nn.gru_step import GRUStep
-from gareader.nn.initial_weights import orthogonal_
 from gareader.nn.masked import masked_log_softmax, masked_softmax
 from gareader.nn.pointer_sum import pointer_mass
 from gareader.nn.projection import Projection
@@ -71,9 +70,7 @@ class EpiReader(nn.Module):
         self.config = config
         self.embed = ScaledEmbedding(words, config.word_scale, update_words=config.update_words)
         self.dropout = Dropout(config.dropout)
-        self.document_gru, self.query_gru = (BiGRU(E, config.hidden, generator=generator) for _ in range(2))
-        for gru in (self.document_gru, self.query_gru):
-            orthogonal_(gru.recurrent_weight, generator)
+        self.document_gru, self.query_gru = orthogonal_grus(E, config.hidden, generator)
         self.reasoner = Reasoner(E, config.filters, config.sentence_states, generator=generator)
 
     def forward(self, batch: Batch, *, attention: bool = False) -> EpiReaderOutput:

@@ -22,9 +22,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gareader.nn.dropout import Dropout
-from gareader.nn.gru import BiGRU
+from gareader.nn.gru import orthogonal_grus
 from gareader.nn.gru_step import GRUStep
-from gareader.nn.initial_weights import orthogonal_
 from gareader.nn.masked import masked_softmax
 from gareader.nn.pointer_sum import pointer_mass, pointer_sum
 from gareader.nn.projection import Projection
@@ -44,11 +43,7 @@ class IterativeReader(nn.Module):
         self.config = config
         self.embed = ScaledEmbedding(words, config.word_scale, update_words=config.update_words)
         self.dropout = Dropout(config.dropout)
-        self.document_gru, self.query_gru = (
-            BiGRU(words.shape[1], config.hidden, generator=generator) for _ in range(2)
-        )
-        for gru in (self.document_gru, self.query_gru):
-            orthogonal_(gru.recurrent_weight, generator)
+        self.document_gru, self.query_gru = orthogonal_grus(words.shape[1], config.hidden, generator)
         state, width = config.inference_hidden, 2 * config.hidden  # S, 2H
         self.query_look = Projection(state, width, bias=True, generator=generator)  # A_q, a_q
         self.document_look = Projection(state + width, width, bias=True, generator=generator)  # A_d, a_d

@@ -247,8 +247,6 @@ class LSTMLanguageModelConfig(Settings):
     """Whether training changes the word vectors."""
 
 
-"""The name of the Gated-Attention Reader, which is also the reader of a settings file that names none."""
-
 SETTINGS: dict[str, type[Settings]] = {
     GATED_ATTENTION: GatedAttentionConfig,
     "deep-lstm": DeepLSTMConfig,

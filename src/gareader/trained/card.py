@@ -1,6 +1,7 @@
 """The card of a model: Markdown below a header that hubs of models read."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -36,6 +37,11 @@ def without_header(text: str) -> str:
     return text.removeprefix(FENCE).partition(f"\n{FENCE}")[2].lstrip("\n") if text.startswith(FENCE) else text
 
 
+def without_local_links(text: str) -> str:
+    """The text of a card without pictures and links to files that do not go with the model."""
+    return re.sub(r"\[([^\]]+)\]\((?!\w+:|#)[^)]*\)", r"\1", re.sub(r"!\[[^\]]*\]\((?!\w+:)[^)]*\)\n*", "", text))
+
+
 def _header(facts: Facts, settings: Mapping[str, Any], notes: Mapping[str, Any]) -> Iterator[str]:
     """The lines of YAML; strings are written as in JSON, which YAML includes."""
     yield "library_name: gareader\n"
@@ -44,8 +50,8 @@ def _header(facts: Facts, settings: Mapping[str, Any], notes: Mapping[str, Any])
     yield "language:\n- en\n"
     kind = settings.get("reader", "ensemble")
     yield "tags:\n" + "".join(f"- {_quoted(tag)}\n" for tag in ("gareader", kind, "cloze", "reading-comprehension"))
-    if datasets := facts.datasets or _training_files(notes):
-        yield "datasets:\n" + "".join(f"- {_quoted(dataset)}\n" for dataset in datasets)
+    if facts.datasets:
+        yield "datasets:\n" + "".join(f"- {_quoted(dataset)}\n" for dataset in facts.datasets)
     yield "metrics:\n- accuracy\n"
     if measured := accuracy(notes):
         corpus, share = measured
@@ -74,12 +80,6 @@ def accuracy(notes: Mapping[str, Any]) -> tuple[str, float] | None:
     if isinstance(corpus, str) and isinstance(share, int | float) and isfinite(share):
         return corpus, float(share)
     return None
-
-
-def _training_files(notes: Mapping[str, Any]) -> list[str]:
-    data = notes.get("settings", {}).get("data", {}) if isinstance(notes.get("settings"), dict) else {}
-    name = data.get("train") if isinstance(data, dict) else None
-    return [name] if isinstance(name, str) else []
 
 
 def _quoted(text: object) -> str:

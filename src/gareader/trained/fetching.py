@@ -54,7 +54,7 @@ def fetched(text: str) -> Path:
 
 def _key(address: Address) -> str:
     """The name of an address in the cache: a file of this machine may change, so that its content has the name."""
-    place = address.text
+    place = address.text.rstrip("/")
     if address.local is not None:
         try:
             place = digest(address.local)

@@ -240,6 +240,8 @@ def file_system(address: Address) -> tuple[Any, str]:
         raise ModelError(f"{address}: {error}; type: pip install {package or 'the package it names'}") from None
     except ValueError as error:
         raise ModelError(f"{address}: {error}; addresses begin with https://, file://, s3://, hf:// …") from None
+    except OSError as error:  # some protocols connect at once
+        raise UnreachableError(f"{address}: cannot be reached ({error})") from None
     return system, str(path)
 
 

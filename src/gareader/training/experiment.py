@@ -178,7 +178,8 @@ class Experiment:
         file = folder / RUN_SETTINGS
         if not resume:
             if file.exists():
-                raise TrainingError(f"{folder}: there is a run already; go on with --resume, or choose another --out")
+                way_out = "go on with --resume (in Python resume=True), or choose another --out"
+                raise TrainingError(f"{folder}: there is a run already; {way_out}")
             write_claim(file, self.table())
             if sources := self.sources():
                 write_claim(folder / SOURCES, sources)

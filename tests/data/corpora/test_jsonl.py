@@ -82,10 +82,10 @@ BROKEN = {
         "{",
         "broken JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1); write each",
     ),
-    "a list": ("[1]", 'a list where an object is due: lines {"id": ..., "document": ...'),
+    "a list": ("[1]", 'a list where an object is due: {"id": ..., "document": ...'),
     "a number too long": ("1" * 5000, "broken JSON: a number has thousands of digits"),
     "too deep": ("[" * 100_000, "broken JSON: it is nested too deeply"),
-    "no document": (without("document"), "the key 'document' is missing; a question is lines {"),
+    "no document": (without("document"), "the key 'document' is missing; a question is {"),
     "no query": (without("query"), "the key 'query' is missing"),
     "no candidates": (without("candidates"), "the key 'candidates' is missing"),
     "a key misspelt": (

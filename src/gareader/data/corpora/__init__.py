@@ -33,7 +33,7 @@ CORPORA = {
         question_files.read, question_files.written, question_files.looks_like, question_files.SHAPE
     ),
     "wdw": CorpusFormat(who_did_what.read, who_did_what.written, who_did_what.looks_like, who_did_what.SHAPE),
-    "jsonl": CorpusFormat(jsonl.read, jsonl.written, jsonl.looks_like, jsonl.SHAPE, jsonl.BEGINNING),
+    "jsonl": CorpusFormat(jsonl.read, jsonl.written, jsonl.looks_like, f"lines {jsonl.SHAPE}", jsonl.BEGINNING),
 }
 """The formats by their names for `--format`."""
 

@@ -17,7 +17,7 @@ from gareader.data.language.candidates import find_candidates
 from gareader.data.language.questions import as_cloze
 from gareader.data.text import mark_blank, query_words, tokenise
 
-SHAPE = 'lines {"id": ..., "document": ..., "query": ..., "candidates": [...], "answer": ...}'
+SHAPE = '{"id": ..., "document": ..., "query": ..., "candidates": [...], "answer": ...}'
 
 BEGINNING = b"\n"
 """A file can be cut before every line."""

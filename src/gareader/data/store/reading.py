@@ -49,6 +49,9 @@ class PreparedCorpus(Sequence[Example]):
         with ThreadPoolExecutor(16) as threads:  # most of the time is waiting for the disk
             return cls([*threads.map(_Shard, files(path))])
 
+    def __repr__(self) -> str:
+        return f"<PreparedCorpus of {len(self):,} questions, {len(self.words):,} words>"
+
     def answerable(self) -> NDArray[np.bool_]:
         """For each example, whether its answer is known and in the document; read all documents once."""
         answerable = [np.zeros(0, bool)]
