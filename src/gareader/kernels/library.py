@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import count, takewhile
 from pathlib import Path
+from typing import Literal
 
 from gareader.core.errors import ConfigError
 
 LIBRARY = Path(__file__).with_name("libgru.so")
 """The path of the library; the installation builds it if there is a C compiler."""
 
-INTERFACE = 2
+INTERFACE = 3
 """The value of GRU_INTERFACE in the header that this module is written for."""
 
 _ERRORS = {1: "there is not enough memory", 2: "this machine lacks the instruction set", 3: "a word is out of range"}
@@ -25,7 +26,7 @@ class GruShape(ctypes.Structure):
 
     _fields_ = [
         (name, ctypes.c_int64)
-        for name in ("cell", "batch", "steps", "inputs", "hidden", "rows", "threads", "instruction_set")
+        for name in ("cell", "batch", "steps", "inputs", "hidden", "rows", "threads", "instruction_set", "precision")
     ]
 
 
@@ -43,12 +44,17 @@ class GateShape(ctypes.Structure):
 
     _fields_ = [
         (name, ctypes.c_int64)
-        for name in ("batch", "tokens", "query_tokens", "width", "dropped", "threads", "instruction_set")
+        for name in ("batch", "tokens", "query_tokens", "width", "dropped", "threads", "instruction_set", "precision")
     ]
 
 
 CELLS = {"paper": 0, "cudnn": 1}
 """The numbers of the GRU's cells in `gru_shape`."""
+
+Precision = Literal["float32", "bf16"]
+
+PRECISIONS: dict[Precision, int] = {"float32": 0, "bf16": 1}
+"""The numbers of the precisions of products in `gru_shape` and `gate_shape`."""
 
 
 @cache
