@@ -568,6 +568,33 @@ def test_environment_with_an_unknown_choice():
 
 
 @pytest.fixture
+def precision_of(monkeypatch):
+    """The precision of answers with a value of GAREADER_PRECISION."""
+
+    def chosen(value):
+        monkeypatch.setenv("GAREADER_PRECISION", value)
+        library.chosen_precision.cache_clear()
+        return library.chosen_precision()
+
+    yield chosen
+    library.chosen_precision.cache_clear()
+
+
+def test_environment_chooses_the_precision_of_answers(precision_of, monkeypatch):
+    assert precision_of("float32") == precision_of("") == "float32"
+    with pytest.raises(ConfigError, match="GAREADER_PRECISION = 'fp8' is not known; use float32 or bf16"):
+        precision_of("fp8")
+    monkeypatch.setattr(library, "has_bf16", lambda: True)
+    assert precision_of("bf16") == "bf16"
+
+
+def test_answers_in_emulated_bf16_are_warned_of(precision_of, monkeypatch):
+    monkeypatch.setattr(library, "has_bf16", lambda: False)
+    with pytest.warns(UserWarning, match="GAREADER_PRECISION = 'bf16', but this processor has no instructions for it"):
+        assert precision_of("bf16") == "bf16"
+
+
+@pytest.fixture
 def missing(monkeypatch, tmp_path):
     """A machine without the library."""
     monkeypatch.setattr(library, "LIBRARY", tmp_path / "libgru.so")
