@@ -12,7 +12,7 @@ enum { DOCUMENT, QUERY, PARAMETERS };
 
 static const char *const NAMES[PARAMETERS] = {"d_document", "d_query"};
 
-/* The largest errors, of outputs, of α, and of slopes relative to the gradient; a bf16 number has 8 significant bits. */
+/* The largest errors, of outputs, of α, and of slopes relative to the gradient; bf16 has 8 significant bits. */
 static const double OUT_ERROR[PRECISIONS] = {1e-5, 5e-2}, ALPHA_ERROR[PRECISIONS] = {1e-6, 1e-2};
 static const double SLOPE_ERROR[PRECISIONS] = {3e-5, 4e-2};
 

@@ -19,7 +19,7 @@ enum { TWO = 2, ROUNDS = 20, TOGETHER = 19 };
 
 static const char *const NAMES[PARAMETERS] = {"d_x", "d_w", "d_u", "d_bias"};
 
-/* The largest errors, of states and of slopes relative to the gradient; a bf16 number has 8 significant bits. */
+/* The largest errors, of states and of slopes relative to the gradient; bf16 has 8 significant bits. */
 static const double OUT_ERROR[PRECISIONS] = {1e-5, 2e-2}, SLOPE_ERROR[PRECISIONS] = {3e-5, 4e-2};
 
 /* ---- cases ---- */
@@ -188,8 +188,8 @@ static void expect(int good, const case_t *c, n_t set, n_t precision, const char
 }
 
 /* One instruction set in one precision, against the plain loop's results and slopes along directions. */
-static void check_kernel(const case_t *c, n_t set, n_t precision, const double *out, double *const direction[PARAMETERS],
-                         const double slope[PARAMETERS]) {
+static void check_kernel(const case_t *c, n_t set, n_t precision, const double *out,
+                         double *const direction[PARAMETERS], const double slope[PARAMETERS]) {
     result_t one = run(c, set, precision, 1, 1), three = run(c, set, precision, 3, 1);
     result_t fewer = run(c, set, precision, 3, 0);
     expect(!one.failed, c, set, precision, "an error", one.failed);
@@ -319,7 +319,8 @@ static void check_callers(const case_t *a, const case_t *b) {
             different += !same_results(callers[i].c, &callers[i].results[round], &alone);
             free_result(&callers[i].results[round]);
         }
-        expect(different == 0, callers[i].c, 0, callers[i].precision, "two callers disturb each other", (double)different);
+        expect(different == 0, callers[i].c, 0, callers[i].precision, "two callers disturb each other",
+               (double)different);
         free_result(&alone);
     }
 }

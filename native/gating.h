@@ -34,10 +34,10 @@ typedef struct {
 static void NAME(pack_rows)(OPERAND *to, const float *from, n_t row, n_t rows, n_t width) {
     for (n_t j = 0; j < width; j += PANEL) {
         for (n_t k = 0; k < rows; k += TOGETHER, to += PANEL) {
-            const float *first = from + k * row + j, *second = NAME(partner)(first, row, k, rows);
+            const float *first = from + k * row, *second = NAME(partner)(first, row, k, rows);
             for (n_t i = 0; i < PANEL; i += VECTOR) {
-                NAME(put)(to + i, NAME(operands)(NAME(load_some)(first + i, width - j - i),
-                                                 NAME(load_some)(second ? second + i : second, width - j - i)));
+                NAME(put)(to + i, NAME(operands)(NAME(load_part)(first, j + i, width),
+                                                 NAME(load_part)(second, j + i, width)));
             }
         }
     }

@@ -13,12 +13,12 @@ INLINE void NAME(store)(float *p, V v) { *(V *)p = v; }
 #define load NAME(load)
 #define store NAME(store)
 
-/* A vector of `count` floats and then zeros; null: zeros. */
-INLINE V NAME(load_some)(const float *p, n_t count) {
-    if (p && count >= VECTOR) return load(p);
-    V some = {0};
-    for (n_t i = 0; p && i < count; i++) some[i] = p[i];
-    return some;
+/* The vector at `from` of a row of `end` floats, and zeros beyond; null: zeros. */
+INLINE V NAME(load_part)(const float *row, n_t from, n_t end) {
+    if (row && from + VECTOR <= end) return load(row + from);
+    V part = {0};
+    for (n_t i = 0; row && from + i < end; i++) part[i] = row[from + i];
+    return part;
 }
 
 /* ---- functions of a vector ---- */
@@ -47,12 +47,12 @@ INLINE V NAME(sigmoid)(V x) { return 0.5f + 0.5f * NAME(tanh)(0.5f * x); }
 /* ---- operands of products ---- */
 
 /* An operand is one float, or with BF16 two bf16 numbers that follow each other in the depth of a product, the first in
-   the lower half. Sums are of floats either way. Functions with BF16 have a float32 twin that copies or does nothing.
-   OPERAND         an operand
-   VO              a vector of operands
-   TOGETHER        numbers in an operand
-   DEPTH(n)        operands of n numbers
-   PARTS           parts in which a tile multiplies operands: two where there is no instruction for pairs */
+   the lower half. Sums are of floats either way.
+   OPERAND    an operand
+   VO         a vector of operands
+   TOGETHER   numbers in an operand
+   DEPTH(n)   operands of n numbers
+   PARTS      turns in which a tile multiplies operands: two where there is no instruction for pairs */
 #define DEPTH(n) (((n) + TOGETHER - 1) / TOGETHER)
 
 #ifdef BF16
@@ -125,7 +125,7 @@ INLINE NAME(left) NAME(left_of)(const float *a, n_t a_row, n_t rows, n_t depth, 
     for (n_t i = 0; i < rows; i++) {
         uint16_t *to = (uint16_t *)buffer + i * row;
         for (n_t j = 0; j < row; j += VECTOR) {
-            const VO numbers = NAME(rounded)(NAME(load_some)(a + i * a_row + j, depth - j)) >> 16;
+            const VO numbers = NAME(rounded)(NAME(load_part)(a + i * a_row, j, depth)) >> 16;
             const NAME(vh) halves = __builtin_convertvector(numbers, NAME(vh));
             if (j + VECTOR <= row) {
                 *(NAME(vh) *)(to + j) = halves;
@@ -149,7 +149,7 @@ INLINE NAME(left) NAME(left_of_transpose)(const float *a, n_t columns, n_t depth
         const float *row = a + k * columns, *next = NAME(partner)(row, columns, k, depth);
         OPERAND *to = (OPERAND *)buffer + k / 2 * columns;
         for (n_t j = 0; j < columns; j += VECTOR) {
-            NAME(put)(to + j, NAME(operands)(load(row + j), NAME(load_some)(next ? next + j : next, VECTOR)));
+            NAME(put)(to + j, NAME(operands)(load(row + j), NAME(load_part)(next, j, columns)));
         }
     }
     return (NAME(left)){(const OPERAND *)buffer, 1, columns};
@@ -272,7 +272,7 @@ static void NAME(pack)(float *packed, const float *weights, n_t depth, n_t hidde
             const float *row = weights + k * 3 * hidden + gate * hidden + unit;
             const float *next = NAME(partner)(row, 3 * hidden, k, depth);
             NAME(put)(to + k / TOGETHER * PANEL + j,
-                      NAME(operands)(NAME(load_some)(row, real), NAME(load_some)(next, real)));
+                      NAME(operands)(NAME(load_part)(row, 0, real), NAME(load_part)(next, 0, real)));
         }
     }
 }
@@ -287,7 +287,8 @@ static void NAME(pack_transposed)(float *packed, const float *weights, n_t colum
             const float *from = weights + number * PANEL * 3 * hidden + gate * hidden + unit;
             float row[TOGETHER][PANEL];
             for (n_t i = 0; i < TOGETHER; i++) {
-                for (n_t j = 0; j < PANEL; j++) row[i][j] = j < real && unit + i < hidden ? from[j * 3 * hidden + i] : 0.0f;
+                const n_t columns_here = unit + i < hidden ? real : 0;
+                for (n_t j = 0; j < PANEL; j++) row[i][j] = j < columns_here ? from[j * 3 * hidden + i] : 0.0f;
             }
             for (n_t j = 0; j < PANEL; j += VECTOR) {
                 NAME(put)(to + j, NAME(operands)(load(row[0] + j), load(row[TOGETHER - 1] + j)));

@@ -102,8 +102,7 @@ INLINE const OPERAND *NAME(row_operands)(const float *const *rows, n_t k, n_t to
     const float *next = k + 1 < tokens && rows[k + 1] ? rows[k + 1] + from : 0;
     if (!row && !next) return 0;
     for (n_t j = 0; j < count; j += VECTOR) {
-        NAME(put)(buffer + j, NAME(operands)(NAME(load_some)(row ? row + j : row, count - j),
-                                             NAME(load_some)(next ? next + j : next, count - j)));
+        NAME(put)(buffer + j, NAME(operands)(NAME(load_part)(row, j, count), NAME(load_part)(next, j, count)));
     }
     return buffer;
 #else
@@ -161,7 +160,7 @@ static void NAME(pack_right)(OPERAND *b, const float *const *rows, n_t tokens, n
         OPERAND *to = b + k / TOGETHER * PANEL;
         for (n_t j = 0; j < columns; j += VECTOR) {
             NAME(put)(to + j / PANEL * PANEL * DEPTH(tokens) + j % PANEL,
-                      NAME(operands)(load(rows[k] + j), NAME(load_some)(next ? next + j : next, VECTOR)));
+                      NAME(operands)(load(rows[k] + j), NAME(load_part)(next, j, columns)));
         }
     }
 }
@@ -225,9 +224,9 @@ static void NAME(forward_steps)(const gru_t *g, const NAME(stretch) * s, float *
     float *reset = scratch, *product = reset + rows * width;
     for (n_t step = s->begin; step < s->end; step++) {
         const n_t position = NAME(position)(g, s->direction, step);
-        const NAME(left) h_left = NAME(left_of)(state, width, rows, hidden, buffer);
+        NAME(left) left = NAME(left_of)(state, width, rows, hidden, buffer);
         if (g->cell == PAPER) {
-            NAME(product)(rows, h_left, u, u_panel, depth, product, 3 * width, 2 * width, (const float *)0, 0);
+            NAME(product)(rows, left, u, u_panel, depth, product, 3 * width, 2 * width, (const float *)0, 0);
             for (n_t i = 0; i < rows; i++) {
                 float *r = NAME(gates_at)(g, s, i, position), *z = r + width;
                 const float *p = product + i * 3 * width, *h = state + i * width;
@@ -238,10 +237,11 @@ static void NAME(forward_steps)(const gru_t *g, const NAME(stretch) * s, float *
                     store(reset + i * width + j, reset_gate * load(h + j));
                 }
             }
-            NAME(product)(rows, NAME(left_of)(reset, width, rows, hidden, buffer), u + 2 * width * depth, u_panel, depth,
-                          product + 2 * width, 3 * width, width, (const float *)0, 0);
+            left = NAME(left_of)(reset, width, rows, hidden, buffer);
+            NAME(product)(rows, left, u + 2 * width * depth, u_panel, depth, product + 2 * width, 3 * width, width,
+                          (const float *)0, 0);
         } else {
-            NAME(product)(rows, h_left, u, u_panel, depth, product, 3 * width, 3 * width, (const float *)0, 0);
+            NAME(product)(rows, left, u, u_panel, depth, product, 3 * width, 3 * width, (const float *)0, 0);
         }
         for (n_t i = 0; i < rows; i++) {
             const n_t token = (s->first + i) * g->steps + position;
@@ -324,8 +324,9 @@ static void NAME(backward_steps)(const gru_t *g, const NAME(stretch) * s, float 
             }
         }
         if (g->cell == PAPER) {
-            NAME(product)(rows, NAME(left_of)(d_gates + 2 * width, 3 * width, rows, width, buffer),
-                          u + DEPTH(2 * width) * PANEL, u_panel, DEPTH(width), d_reset, width, width, (const float *)0, 0);
+            NAME(left) left = NAME(left_of)(d_gates + 2 * width, 3 * width, rows, width, buffer);
+            NAME(product)(rows, left, u + DEPTH(2 * width) * PANEL, u_panel, DEPTH(width), d_reset, width, width,
+                          (const float *)0, 0);
             for (n_t i = 0; i < rows; i++) {
                 float *r = NAME(gates_at)(g, s, i, position), *dh = carry + i * width;
                 float *reset = resets + (i * (s->end - s->begin) + position - NAME(lowest)(g, s)) * width;
@@ -343,11 +344,11 @@ static void NAME(backward_steps)(const gru_t *g, const NAME(stretch) * s, float 
                     store(d_gates + i * 3 * width + j, dr);
                 }
             }
-            NAME(product)(rows, NAME(left_of)(d_gates, 3 * width, rows, 2 * width, buffer), u, u_panel, DEPTH(2 * width),
-                          carry, width, width, (const float *)0, 1);
+            left = NAME(left_of)(d_gates, 3 * width, rows, 2 * width, buffer);
+            NAME(product)(rows, left, u, u_panel, DEPTH(2 * width), carry, width, width, (const float *)0, 1);
         } else {
-            NAME(product)(rows, NAME(left_of)(d_gates, 3 * width, rows, 3 * width, buffer), u, u_panel, DEPTH(3 * width),
-                          carry, width, width, (const float *)0, 1);
+            const NAME(left) left = NAME(left_of)(d_gates, 3 * width, rows, 3 * width, buffer);
+            NAME(product)(rows, left, u, u_panel, DEPTH(3 * width), carry, width, width, (const float *)0, 1);
         }
     }
 }

@@ -40,9 +40,9 @@ def test_half_the_bits_leave_the_weights_and_the_kernel_as_they_are(monkeypatch)
     calls = []
     kernel = gru_kernel.bigru
 
-    def counted(*arguments, precision):
-        calls.append(precision)
-        return kernel(*arguments, precision=precision)
+    def counted(*arguments, **options):
+        calls.append(options["precision"])
+        return kernel(*arguments, **options)
 
     monkeypatch.setattr(gru_kernel, "bigru", counted)
     rough, exact = (gradients(*VARIANTS["gated-attention: default"], precision=p)[0] for p in ("bf16", "float32"))

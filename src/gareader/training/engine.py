@@ -142,8 +142,8 @@ def training_device(config: TrainConfig, group: Group) -> torch.device:
 def precisions(config: TrainConfig, reader: nn.Module, device: torch.device) -> tuple[Precision, bool]:
     """The precision of the native library's products, and whether torch's are in bf16.
 
-    With bf16 on a CPU the library multiplies in bf16, and torch in float32. A reader for which the library has no layers
-    leaves bf16 to torch, where the processor has it.
+    With bf16 on a CPU the library multiplies in bf16, and torch in float32. A reader without a Bi-GRU, for which the
+    library has no layers, leaves bf16 to torch, where the processor has it.
     """
     if config.precision == "float32" or device.type == "cuda":
         return "float32", config.precision == "bf16"
