@@ -70,6 +70,9 @@ INLINE VO NAME(rounded)(V x) {
     return ((nan & (bits | 0x400000)) | (~nan & nearest)) & 0xffff0000;
 }
 
+/* The nearest bf16 numbers side by side. */
+INLINE NAME(vh) NAME(halves)(V x) { return __builtin_convertvector(NAME(rounded)(x) >> 16, NAME(vh)); }
+
 /* Operands of two rows of numbers. */
 INLINE VO NAME(operands)(V first, V second) { return NAME(rounded)(first) >> 16 | NAME(rounded)(second); }
 
@@ -121,18 +124,13 @@ typedef struct {
 /* Row-major numbers as a left side: themselves, or with BF16 their pairs in `buffer`, (rows, DEPTH(depth)). */
 INLINE NAME(left) NAME(left_of)(const float *a, n_t a_row, n_t rows, n_t depth, float *buffer) {
 #ifdef BF16
-    const n_t row = 2 * DEPTH(depth);
-    for (n_t i = 0; i < rows; i++) {
+    const n_t row = 2 * DEPTH(depth), whole = depth / VECTOR * VECTOR;
+    for (n_t i = 0; i < rows; i++, a += a_row) {
         uint16_t *to = (uint16_t *)buffer + i * row;
-        for (n_t j = 0; j < row; j += VECTOR) {
-            const VO numbers = NAME(rounded)(NAME(load_part)(a + i * a_row, j, depth)) >> 16;
-            const NAME(vh) halves = __builtin_convertvector(numbers, NAME(vh));
-            if (j + VECTOR <= row) {
-                *(NAME(vh) *)(to + j) = halves;
-            } else {
-                __builtin_memcpy(to + j, &halves, (size_t)(row - j) * sizeof *to);
-            }
-        }
+        for (n_t j = 0; j < whole; j += VECTOR) *(NAME(vh) *)(to + j) = NAME(halves)(load(a + j));
+        if (whole == row) continue;
+        const NAME(vh) last = NAME(halves)(NAME(load_part)(a, whole, depth));
+        __builtin_memcpy(to + whole, &last, (size_t)(row - whole) * sizeof *to);
     }
     return (NAME(left)){(const OPERAND *)buffer, DEPTH(depth), 1};
 #else
