@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.script import AtLeastOne, Json, Repeats, start
-from gareader.benchmark.contenders import NATIVE, NN_GRU, PYTORCH, Size
+from gareader.benchmark.contenders import NATIVE, NN_GRU, Size
 from gareader.benchmark.measure import cores, side_by_side
 from gareader.benchmark.reading import train
 from gareader.plots.figures import COLOURS, check_picture, empty_figure, save
@@ -75,8 +75,8 @@ def growth(grows: str, values: list[int], threads: int, repeats: int) -> Growth:
     seconds: dict[str, list[float]] = {NATIVE: [], NN_GRU: []}
     for value in values:
         size = replace(Size(batch=8) if grows == "document" else Size(), **{grows: value})
-        works = train(size)[0]
-        works.pop(PYTORCH)
+        contenders = train(size)[0]
+        works = {name: contenders[name] for name in seconds}
         times = side_by_side(works, repeats, dict.fromkeys(works, threads))
         for name in seconds:
             seconds[name].append(times[name].median)

@@ -7,8 +7,9 @@ import torch
 from torch import nn
 
 from benchmarks.script import Batch, Busy, Document, Hidden, Json, Repeats, start
-from gareader.benchmark.contenders import GRUS, Size
+from gareader.benchmark.contenders import GRUS, NATIVE, Size, in_bf16
 from gareader.benchmark.measure import Work
+from gareader.benchmark.reading import with_bf16
 from gareader.cli.bench import show_measurements
 
 
@@ -36,7 +37,8 @@ def layer(size: Size) -> tuple[dict[str, Work], float]:
     def step(layer: nn.Module) -> Work:
         return lambda: layer(sequence, mask).backward(gradient)
 
-    return {name: step(kind(2 * H, H)) for name, kind in GRUS.items()}, 36 * size.batch * size.document * H * 3 * H
+    works = {name: step(kind(2 * H, H)) for name, kind in GRUS.items()}
+    return with_bf16(works, in_bf16(works[NATIVE])), 36 * size.batch * size.document * H * 3 * H
 
 
 if __name__ == "__main__":

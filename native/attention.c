@@ -42,7 +42,7 @@ static int run(job_t *job, task_function *task, long tasks, n_t scratch_size, n_
 
 static int begin(job_t *job, const gate_shape *shape, const float *document, const float *query, const uint8_t *mask,
                  const int16_t *draws) {
-    *job = (job_t){.kernels = kernels_of(shape->instruction_set)};
+    *job = (job_t){.kernels = kernels_of(shape->instruction_set, shape->precision)};
     if (!job->kernels) return GRU_NO_SUCH_SET;
     gated_t *g = &job->g;
     g->tokens = shape->tokens, g->asked = shape->asked, g->width = shape->width;
@@ -62,7 +62,7 @@ int gate_forward(const gate_shape *shape, const float *document, const float *qu
     int failed = begin(&job, shape, document, query, mask, draws);
     if (failed) return failed;
     job.g.alpha = alpha, job.g.out = out;
-    return run(&job, gate_task, shape->batch * job.parts, gate_scratch(&job.g), shape->threads);
+    return run(&job, gate_task, shape->batch * job.parts, gate_scratch(&job.g, job.kernels), shape->threads);
 }
 
 int gate_backward(const gate_shape *shape, const float *document, const float *query, const uint8_t *mask,
@@ -71,5 +71,5 @@ int gate_backward(const gate_shape *shape, const float *document, const float *q
     int failed = begin(&job, shape, document, query, mask, draws);
     if (failed) return failed;
     job.g.alpha = (float *)alpha, job.g.d_out = d_out, job.g.d_document = d_document, job.g.d_query = d_query;
-    return run(&job, gradient_task, shape->batch, gate_gradient_scratch(&job.g), shape->threads);
+    return run(&job, gradient_task, shape->batch, gate_gradient_scratch(&job.g, job.kernels), shape->threads);
 }

@@ -12,6 +12,7 @@ typedef struct {
     int64_t dropped;                     /* numbers dropped of 65,536, on average */
     int64_t threads;
     int64_t instruction_set; /* 0: the best of this machine, 1: the next */
+    int64_t precision;       /* of products, 0: float32, 1: bf16 */
 } gate_shape;
 
 /* The number of floats of each document token in alpha: one for each query token, and zeros as padding. */

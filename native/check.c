@@ -10,6 +10,8 @@
 #include "memory.h"
 #endif
 
+const char *const PRECISION_NAMES[PRECISIONS] = {"float32", "bf16"};
+
 static long checks, failures;
 
 void *array(n_t count, size_t size) {

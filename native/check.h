@@ -19,6 +19,10 @@ double normal(void);  /* mean 0, deviation 1 */
 int same_floats(const float *a, const float *b, n_t count);
 double largest_error(const float *found, const double *exact, n_t count);
 
+/* The precisions of products, in the order of their numbers. */
+enum { FLOAT32, BFLOAT16, PRECISIONS };
+extern const char *const PRECISION_NAMES[PRECISIONS];
+
 /* Count a check; return whether it passed. */
 int count_check(int good);
 

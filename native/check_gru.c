@@ -19,6 +19,9 @@ enum { TWO = 2, ROUNDS = 20, TOGETHER = 19 };
 
 static const char *const NAMES[PARAMETERS] = {"d_x", "d_w", "d_u", "d_bias"};
 
+/* The largest errors, of states and of slopes relative to the gradient; bf16 has 8 significant bits. */
+static const double OUT_ERROR[PRECISIONS] = {1e-5, 2e-2}, SLOPE_ERROR[PRECISIONS] = {3e-5, 4e-2};
+
 /* ---- cases ---- */
 
 typedef struct {
@@ -143,9 +146,9 @@ typedef struct {
     int failed;
 } result_t;
 
-static result_t run(const case_t *c, n_t set, n_t threads, int with_d_x) {
+static result_t run(const case_t *c, n_t set, n_t precision, n_t threads, int with_d_x) {
     gru_shape shape = c->shape;
-    shape.instruction_set = set, shape.threads = threads;
+    shape.instruction_set = set, shape.precision = precision, shape.threads = threads;
     float *const *p = c->parameter, *gates = floats(gru_gates_size(&shape));
     result_t result = {.out = floats(c->out_size)};
     for (int i = with_d_x ? X : W; i < PARAMETERS; i++) result.gradient[i] = floats(c->size[i]);
@@ -175,13 +178,42 @@ static int same_results(const case_t *c, const result_t *a, const result_t *b) {
 
 /* ---- checks ---- */
 
-static void expect(int good, const case_t *c, n_t set, const char *what, double by) {
+static void expect(int good, const case_t *c, n_t set, n_t precision, const char *what, double by) {
     static const char *const cells[] = {"paper", "cudnn"}, *const masks[] = {"full", "prefix", "holes"};
     const gru_shape *s = &c->shape;
     if (count_check(good)) return;
-    printf("%s, %s, batch %ld, steps %ld, inputs %ld, hidden %ld, %ld rows%s, mask %s: %s (%g)\n",
-           gru_instruction_set(set), cells[s->cell], (long)s->batch, (long)s->steps, (long)s->inputs, (long)s->hidden,
-           (long)s->rows, c->words ? " of words" : "", masks[c->mask_kind], what, by);
+    printf("%s, %s, %s, batch %ld, steps %ld, inputs %ld, hidden %ld, %ld rows%s, mask %s: %s (%g)\n",
+           gru_instruction_set(set), PRECISION_NAMES[precision], cells[s->cell], (long)s->batch, (long)s->steps,
+           (long)s->inputs, (long)s->hidden, (long)s->rows, c->words ? " of words" : "", masks[c->mask_kind], what, by);
+}
+
+/* One instruction set in one precision, against the plain loop's results and slopes along directions. */
+static void check_kernel(const case_t *c, n_t set, n_t precision, const double *out,
+                         double *const direction[PARAMETERS], const double slope[PARAMETERS]) {
+    result_t one = run(c, set, precision, 1, 1), three = run(c, set, precision, 3, 1);
+    result_t fewer = run(c, set, precision, 3, 0);
+    expect(!one.failed, c, set, precision, "an error", one.failed);
+    const double worst = largest_error(one.out, out, c->out_size);
+    expect(worst <= OUT_ERROR[precision], c, set, precision, "out is off", worst);
+    for (int p = 0; p < PARAMETERS; p++) {
+        double found = 0.0, size = 0.0;
+        for (n_t i = 0; i < c->size[p]; i++) {
+            found += one.gradient[p][i] * direction[p][i];
+            size += (double)one.gradient[p][i] * one.gradient[p][i];
+        }
+        const double error = fabs(found - slope[p]) / fmax(1.0, sqrt(size));
+        expect(error <= SLOPE_ERROR[precision], c, set, precision, NAMES[p], error);
+    }
+    expect(same_results(c, &one, &three), c, set, precision, "three threads differ from one", 0.0);
+    expect(same_results(c, &three, &fewer), c, set, precision, "without d_x the rest differs", 0.0);
+
+    gru_shape shape = c->shape;
+    shape.instruction_set = set, shape.precision = precision, shape.threads = 3;
+    float *alone = floats(c->out_size);
+    gru_forward(&shape, c->parameter[X], c->words, c->mask, c->parameter[W], c->parameter[U], c->parameter[BIAS], alone,
+                NULL);
+    expect(same_floats(one.out, alone, c->out_size), c, set, precision, "without gates out differs", 0.0);
+    free(alone), free_result(&one), free_result(&three), free_result(&fewer);
 }
 
 static void check_case(const case_t *c) {
@@ -193,83 +225,68 @@ static void check_case(const case_t *c) {
         slope[p] = plain_slope(c, p, direction[p]);
     }
     for (n_t set = 0; gru_instruction_set(set); set++) {
-        result_t one = run(c, set, 1, 1), three = run(c, set, 3, 1), fewer = run(c, set, 3, 0);
-        expect(!one.failed, c, set, "an error", one.failed);
-        const double worst = largest_error(one.out, out, c->out_size);
-        expect(worst <= 1e-5, c, set, "out is off", worst);
-        for (int p = 0; p < PARAMETERS; p++) {
-            double found = 0.0, size = 0.0;
-            for (n_t i = 0; i < c->size[p]; i++) {
-                found += one.gradient[p][i] * direction[p][i];
-                size += (double)one.gradient[p][i] * one.gradient[p][i];
-            }
-            const double error = fabs(found - slope[p]) / fmax(1.0, sqrt(size));
-            expect(error <= 3e-5, c, set, NAMES[p], error);
+        for (n_t precision = 0; precision < PRECISIONS; precision++) {
+            check_kernel(c, set, precision, out, direction, slope);
         }
-        expect(same_results(c, &one, &three), c, set, "three threads differ from one", 0.0);
-        expect(same_results(c, &three, &fewer), c, set, "without d_x the rest differs", 0.0);
-
-        gru_shape shape = c->shape;
-        shape.instruction_set = set, shape.threads = 3;
-        float *alone = floats(c->out_size);
-        gru_forward(&shape, c->parameter[X], c->words, c->mask, c->parameter[W], c->parameter[U], c->parameter[BIAS],
-                    alone, NULL);
-        expect(same_floats(one.out, alone, c->out_size), c, set, "without gates out differs", 0.0);
-        free(alone), free_result(&one), free_result(&three), free_result(&fewer);
     }
     free(out);
     for (int p = 0; p < PARAMETERS; p++) free(direction[p]);
 }
 
 /* Several cases with packed weights side by side, as often as it takes for more than fit together. */
-static void check_together(const case_t *cases, n_t count, n_t set, n_t threads) {
+static void check_together(const case_t *cases, n_t count, n_t set, n_t precision, n_t threads) {
     gru_reading readings[TOGETHER];
     float *packed[TOGETHER], *out[TOGETHER];
     for (n_t i = 0; i < TOGETHER; i++) {
         const case_t *c = &cases[i % count];
         gru_shape shape = c->shape;
-        shape.instruction_set = set, shape.threads = threads;
+        shape.instruction_set = set, shape.precision = precision, shape.threads = threads;
         packed[i] = floats(gru_packed_size(&shape)), out[i] = floats(c->out_size);
         gru_pack(&shape, c->parameter[W], c->parameter[U], c->parameter[BIAS], packed[i]);
         readings[i] = (gru_reading){shape, c->parameter[X], c->words, c->mask, packed[i], out[i]};
     }
     const int failed = gru_read(readings, TOGETHER);
-    expect(!failed, cases, set, "an error of several together", failed);
+    expect(!failed, cases, set, precision, "an error of several together", failed);
     for (n_t i = 0; i < TOGETHER; i++) {
-        result_t alone = run(&cases[i % count], set, 1, 0);
-        expect(same_floats(alone.out, out[i], cases[i % count].out_size), &cases[i % count], set,
+        result_t alone = run(&cases[i % count], set, precision, 1, 0);
+        expect(same_floats(alone.out, out[i], cases[i % count].out_size), &cases[i % count], set, precision,
                "together out differs", (double)i);
         free_result(&alone), free(packed[i]), free(out[i]);
     }
     if (cases->words) {
         const int64_t word = cases->words[0];
         cases->words[0] = cases->shape.rows;
-        expect(gru_read(readings, 1) == GRU_NO_SUCH_ROW, cases, set, "a word out of range passed together", 0.0);
+        expect(gru_read(readings, 1) == GRU_NO_SUCH_ROW, cases, set, precision, "a word out of range passed together",
+               0.0);
         cases->words[0] = word;
     }
     readings[0].shape.instruction_set = 99;
-    expect(gru_read(readings, 1) == GRU_NO_SUCH_SET, cases, set, "an unknown instruction set passed together", 99);
+    expect(gru_read(readings, 1) == GRU_NO_SUCH_SET, cases, set, precision,
+           "an unknown instruction set passed together", 99);
 }
 
-/* Words and instruction sets that do not exist. */
+/* Words, instruction sets and precisions that do not exist. */
 static void check_errors(const case_t *c) {
     const n_t last = c->tokens - 1, word = c->words[last];
     const int64_t wrong[] = {-1, c->shape.rows, INT64_MAX, INT64_MIN};
     for (int i = 0; i < 4; i++) {
         c->words[last] = wrong[i];
-        result_t result = run(c, 0, 1, 1);
-        expect(result.failed == GRU_NO_SUCH_ROW, c, 0, "a word out of range passed", (double)wrong[i]);
+        result_t result = run(c, 0, FLOAT32, 1, 1);
+        expect(result.failed == GRU_NO_SUCH_ROW, c, 0, FLOAT32, "a word out of range passed", (double)wrong[i]);
         free_result(&result);
     }
     c->words[last] = word;
-    result_t result = run(c, 99, 1, 1);
-    expect(result.failed == GRU_NO_SUCH_SET, c, 0, "an unknown instruction set passed", 99);
-    free_result(&result);
+    const n_t unknown[][2] = {{99, FLOAT32}, {99, BFLOAT16}, {0, PRECISIONS}, {0, -1}};
+    for (int i = 0; i < 4; i++) {
+        result_t result = run(c, unknown[i][0], unknown[i][1], 1, 1);
+        expect(result.failed == GRU_NO_SUCH_SET, c, 0, FLOAT32, "an unknown set or precision passed", i);
+        free_result(&result);
+    }
 }
 
 typedef struct {
     const case_t *c;
-    n_t threads;
+    n_t precision, threads;
     pthread_barrier_t *start;
     result_t results[ROUNDS];
 } caller_t;
@@ -277,7 +294,9 @@ typedef struct {
 static void *call_often(void *context) {
     caller_t *caller = context;
     pthread_barrier_wait(caller->start);
-    for (int round = 0; round < ROUNDS; round++) caller->results[round] = run(caller->c, 0, caller->threads, 1);
+    for (int round = 0; round < ROUNDS; round++) {
+        caller->results[round] = run(caller->c, 0, caller->precision, caller->threads, 1);
+    }
     return NULL;
 }
 
@@ -285,7 +304,8 @@ static void *call_often(void *context) {
 static void check_callers(const case_t *a, const case_t *b) {
     pthread_barrier_t start;
     pthread_barrier_init(&start, NULL, TWO);
-    caller_t callers[TWO] = {{.c = a, .threads = 3, .start = &start}, {.c = b, .threads = 1, .start = &start}};
+    caller_t callers[TWO] = {{.c = a, .precision = FLOAT32, .threads = 3, .start = &start},
+                             {.c = b, .precision = BFLOAT16, .threads = 1, .start = &start}};
     pthread_t threads[TWO];
     for (int i = 0; i < TWO; i++) {
         if (pthread_create(&threads[i], NULL, call_often, &callers[i]) != 0) abort();
@@ -293,13 +313,14 @@ static void check_callers(const case_t *a, const case_t *b) {
     for (int i = 0; i < TWO; i++) pthread_join(threads[i], NULL);
     pthread_barrier_destroy(&start);
     for (int i = 0; i < TWO; i++) {
-        result_t alone = run(callers[i].c, 0, 1, 1);
+        result_t alone = run(callers[i].c, 0, callers[i].precision, 1, 1);
         long different = 0;
         for (int round = 0; round < ROUNDS; round++) {
             different += !same_results(callers[i].c, &callers[i].results[round], &alone);
             free_result(&callers[i].results[round]);
         }
-        expect(different == 0, callers[i].c, 0, "two callers disturb each other", (double)different);
+        expect(different == 0, callers[i].c, 0, callers[i].precision, "two callers disturb each other",
+               (double)different);
         free_result(&alone);
     }
 }
@@ -315,16 +336,16 @@ static void check_callers(const case_t *a, const case_t *b) {
 /* A forked child has none of the threads of its parent; the kernel must work there. */
 static void check_fork(const case_t *c) {
 #ifndef THREAD_SANITIZER /* it forbids threads in a child of a process with threads */
-    result_t before = run(c, 0, 3, 1);
+    result_t before = run(c, 0, FLOAT32, 3, 1);
     const pid_t child = fork();
     if (child == 0) {
         alarm(20);
-        result_t after = run(c, 0, 3, 1);
+        result_t after = run(c, 0, FLOAT32, 3, 1);
         _exit(!same_results(c, &before, &after));
     }
     int status = -1;
     waitpid(child, &status, 0);
-    expect(status == 0, c, 0, "a forked process fails", status);
+    expect(status == 0, c, 0, FLOAT32, "a forked process fails", status);
     free_result(&before);
 #else
     (void)c;
@@ -354,8 +375,10 @@ void check_gru(void) {
     check_errors(&a);
     check_fork(&a);
     for (n_t set = 0; gru_instruction_set(set); set++) {
-        check_together((case_t[]){a, b}, 2, set, 1);
-        check_together((case_t[]){a, b}, 2, set, 3);
+        for (n_t precision = 0; precision < PRECISIONS; precision++) {
+            check_together((case_t[]){a, b}, 2, set, precision, 1);
+            check_together((case_t[]){a, b}, 2, set, precision, 3);
+        }
     }
     free_case(&a), free_case(&b);
     for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++) {

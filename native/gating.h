@@ -23,35 +23,37 @@ INLINE float NAME(sum)(V x) {
 
 /* A packed query: its transpose, the query itself, and a bias of −∞ for masked words. */
 typedef struct {
-    float *transposed; /* panels of (width, columns) */
-    float *rows;       /* panels of (asked, wide) */
-    float *bias;       /* (columns,) */
-    n_t wide;          /* width, rounded up to LANES */
+    OPERAND *transposed; /* panels of (width, columns) */
+    OPERAND *rows;       /* panels of (asked, wide) */
+    float *bias;         /* (columns,) */
+    float *rest;         /* of the scratch memory */
+    n_t wide;            /* width, rounded up to LANES */
 } NAME(query);
 
 /* Pack rows of `width` floats, `row` apart, into panels; incomplete panels are padded with zeros. */
-static void NAME(pack_rows)(float *to, const float *from, n_t row, n_t rows, n_t width) {
+static void NAME(pack_rows)(OPERAND *to, const float *from, n_t row, n_t rows, n_t width) {
     for (n_t j = 0; j < width; j += PANEL) {
-        const n_t real = least(PANEL, width - j);
-        for (n_t k = 0; k < rows; k++, to += PANEL) {
-            if (real == PANEL) {
-                store(to, load(from + k * row + j));
-                store(to + VECTOR, load(from + k * row + j + VECTOR));
-            } else {
-                for (n_t i = 0; i < PANEL; i++) to[i] = i < real ? from[k * row + j + i] : 0.0f;
+        for (n_t k = 0; k < rows; k += TOGETHER, to += PANEL) {
+            const float *first = from + k * row, *second = NAME(partner)(first, row, k, rows);
+            for (n_t i = 0; i < PANEL; i += VECTOR) {
+                NAME(put)(to + i, NAME(operands)(NAME(load_part)(first, j + i, width),
+                                                 NAME(load_part)(second, j + i, width)));
             }
         }
     }
 }
 
 static NAME(query) NAME(pack_query)(const gated_t *g, n_t document, float *scratch) {
-    const n_t wide = round_up(g->width, LANES);
-    NAME(query) q = {scratch, scratch + g->columns * g->width, 0, wide};
-    q.bias = q.rows + g->asked * wide;
+    const n_t wide = round_up(g->width, LANES), depth = DEPTH(g->width);
+    NAME(query) q = {.transposed = (OPERAND *)scratch, .wide = wide};
+    q.rows = q.transposed + g->columns * depth;
+    q.bias = (float *)(q.rows + DEPTH(g->asked) * wide);
+    q.rest = q.bias + g->columns;
     const float *query = g->query + document * g->asked * g->width;
     for (n_t word = 0; word < g->columns; word++) {
-        float *to = q.transposed + word / PANEL * PANEL * g->width + word % PANEL;
-        for (n_t k = 0; k < g->width; k++) to[k * PANEL] = word < g->asked ? query[word * g->width + k] : 0.0f;
+        OPERAND *to = q.transposed + word / PANEL * PANEL * depth + word % PANEL;
+        const NAME(left) row = NAME(left_of)(query + word * g->width, 0, word < g->asked, g->width, q.rest);
+        for (n_t k = 0; k < depth; k++) to[k * PANEL] = word < g->asked ? row.at[k] : 0;
         q.bias[word] = word < g->asked && g->mask[document * g->asked + word] ? 0.0f : -__builtin_inff();
     }
     NAME(pack_rows)(q.rows, query, g->width, g->asked, g->width);
@@ -73,9 +75,17 @@ static void NAME(softmax)(float *row, n_t columns) {
 }
 
 /* The query vectors q̃ = α Q of some tokens. */
-static void NAME(views)(const gated_t *g, const NAME(query) * q, const float *alpha, n_t tokens, float *view) {
-    NAME(product)(tokens, alpha, g->columns, q->rows, g->asked * PANEL, g->asked, view, q->wide, q->wide,
-                  (const float *)0, 0);
+static void NAME(views)(const gated_t *g, const NAME(query) * q, const float *alpha, n_t tokens, float *view,
+                        float *buffer) {
+    NAME(product)(tokens, NAME(left_of)(alpha, g->columns, tokens, g->asked, buffer), q->rows, DEPTH(g->asked) * PANEL,
+                  DEPTH(g->asked), view, q->wide, q->wide, (const float *)0, 0);
+}
+
+/* D Qᵀ of some tokens, or of their gradients, `row` floats apart. */
+static void NAME(matches)(const gated_t *g, const NAME(query) * q, const float *d, n_t row, n_t tokens, float *match,
+                          const float *bias, float *buffer) {
+    NAME(product)(tokens, NAME(left_of)(d, row, tokens, g->width, buffer), q->transposed, DEPTH(g->width) * PANEL,
+                  DEPTH(g->width), match, g->columns, g->columns, bias, 0);
 }
 
 /* The dropout factors of the gated numbers: zero where they are dropped. */
@@ -118,40 +128,39 @@ static void NAME(gate_token_gradient)(const gated_t *g, n_t token, float *seen) 
 
 static void NAME(gate)(const gated_t *g, n_t document, n_t first, n_t end, float *scratch) {
     const NAME(query) q = NAME(pack_query)(g, document, scratch);
-    float *view = q.bias + g->columns;
+    float *view = q.rest, *buffer = view + GATED_TOKENS * q.wide;
     for (n_t some; first < end; first += some) {
         some = least(GATED_TOKENS, end - first);
         const n_t token = document * g->tokens + first;
         float *alpha = g->alpha + token * g->columns;
-        NAME(product)(some, g->document + token * g->width, g->width, q.transposed, g->width * PANEL, g->width, alpha,
-                      g->columns, g->columns, q.bias, 0);
+        NAME(matches)(g, &q, g->document + token * g->width, g->width, some, alpha, q.bias, buffer);
         for (n_t i = 0; i < some; i++) NAME(softmax)(alpha + i * g->columns, g->columns);
-        NAME(views)(g, &q, alpha, some, view);
+        NAME(views)(g, &q, alpha, some, view, buffer);
         for (n_t i = 0; i < some; i++) NAME(gate_token)(g, token + i, view + i * q.wide);
     }
 }
 
 /* Add Aᵀ B over some tokens to the query's gradient: A (tokens, columns), B (tokens, width), packed here. */
 static void NAME(add_to_query)(const gated_t *g, n_t tokens, const float *a, const float *b, n_t b_row, float *packed,
-                               float *d_query, n_t wide) {
-    NAME(pack_rows)(packed, b, b_row, tokens, g->width);
-    NAME(multiply)(g->asked, a, 1, g->columns, packed, tokens * PANEL, tokens, d_query, wide, wide, (const float *)0, 1);
+                               float *d_query, n_t wide, float *buffer) {
+    NAME(pack_rows)((OPERAND *)packed, b, b_row, tokens, g->width);
+    NAME(multiply)(g->asked, NAME(left_of_transpose)(a, g->columns, tokens, buffer), (OPERAND *)packed,
+                   DEPTH(tokens) * PANEL, DEPTH(tokens), d_query, wide, wide, (const float *)0, 1);
 }
 
 static void NAME(gate_gradient)(const gated_t *g, n_t document, float *scratch) {
     const NAME(query) q = NAME(pack_query)(g, document, scratch);
-    float *view = q.bias + g->columns, *d_query = view + GATED_TOKENS * q.wide;
-    float *d_alpha = d_query + g->asked * q.wide, *packed = d_alpha + GATED_TOKENS * g->columns;
+    float *view = q.rest, *d_query = view + GATED_TOKENS * q.wide, *d_alpha = d_query + g->asked * q.wide;
+    float *packed = d_alpha + GATED_TOKENS * g->columns, *buffer = packed + GATED_TOKENS * q.wide;
     for (n_t i = 0; i < g->asked * q.wide; i++) d_query[i] = 0.0f;
     for (n_t first = 0, some; first < g->tokens; first += some) {
         some = least(GATED_TOKENS, g->tokens - first);
         const n_t token = document * g->tokens + first;
         const float *alpha = g->alpha + token * g->columns, *d = g->document + token * g->width;
-        NAME(views)(g, &q, alpha, some, view);
+        NAME(views)(g, &q, alpha, some, view, buffer);
         for (n_t i = 0; i < some; i++) NAME(gate_token_gradient)(g, token + i, view + i * q.wide);
-        NAME(product)(some, view, q.wide, q.transposed, g->width * PANEL, g->width, d_alpha, g->columns, g->columns,
-                      (const float *)0, 0);
-        NAME(add_to_query)(g, some, alpha, view, q.wide, packed, d_query, q.wide);
+        NAME(matches)(g, &q, view, q.wide, some, d_alpha, (const float *)0, buffer);
+        NAME(add_to_query)(g, some, alpha, view, q.wide, packed, d_query, q.wide, buffer);
         for (n_t i = 0; i < some; i++) { /* gradient of the logits, in place */
             const float *a = alpha + i * g->columns;
             float *da = d_alpha + i * g->columns;
@@ -160,9 +169,9 @@ static void NAME(gate_gradient)(const gated_t *g, n_t document, float *scratch) 
             const float mean = NAME(sum)(sums);
             for (n_t j = 0; j < g->columns; j += VECTOR) store(da + j, load(a + j) * (load(da + j) - mean));
         }
-        NAME(product)(some, d_alpha, g->columns, q.rows, g->asked * PANEL, g->asked, g->d_document + token * g->width,
-                      g->width, g->width, (const float *)0, 1);
-        NAME(add_to_query)(g, some, d_alpha, d, g->width, packed, d_query, q.wide);
+        NAME(product)(some, NAME(left_of)(d_alpha, g->columns, some, g->asked, buffer), q.rows, DEPTH(g->asked) * PANEL,
+                      DEPTH(g->asked), g->d_document + token * g->width, g->width, g->width, (const float *)0, 1);
+        NAME(add_to_query)(g, some, d_alpha, d, g->width, packed, d_query, q.wide, buffer);
     }
     for (n_t word = 0; word < g->asked; word++) {
         float *to = g->d_query + (document * g->asked + word) * g->width;

@@ -31,26 +31,39 @@ typedef struct {
     n_t scratch_size; /* of one worker */
 } job_t;
 
+/* Floats of memory for the operands of n rows of packed weights with one column. */
+static n_t operands(const job_t *job, n_t n) { return blocks(n, job->kernels->together); }
+
+/* Columns of one panel of the biases, in float32 always. */
+static void pack_bias(const job_t *job, n_t direction, n_t panel) {
+    const gru_t *g = &job->g;
+    for (n_t column = panel * job->kernels->panel; column < (panel + 1) * job->kernels->panel; column++) {
+        const n_t gate = column / g->width, unit = column % g->width;
+        g->packed_bias[direction * 3 * g->width + column] =
+            unit < g->hidden ? job->bias[(direction * 3 + gate) * g->hidden + unit] : 0.0f;
+    }
+}
+
 static void pack_task(void *context, long task, long worker) {
     job_t *job = context;
     const gru_t *g = &job->g;
     const n_t direction = task % 2, panel = task / 2, columns = 3 * g->hidden;
     (void)worker;
     if (panel < job->w_panels) {
-        job->kernels->pack(g->packed_w + direction * 3 * g->width * g->inputs, job->w + direction * g->inputs * columns,
-                           g->inputs, g->hidden, g->width, panel);
-        job->kernels->pack(g->packed_bias + direction * 3 * g->width, job->bias + direction * columns, 1, g->hidden,
-                           g->width, panel);
+        job->kernels->pack(g->packed_w + direction * 3 * g->width * operands(job, g->inputs),
+                           job->w + direction * g->inputs * columns, g->inputs, g->hidden, g->width, panel);
+        pack_bias(job, direction, panel);
     } else {
-        job->kernels->pack(g->packed_u + direction * 3 * g->width * g->hidden, job->u + direction * g->hidden * columns,
-                           g->hidden, g->hidden, g->width, panel - job->w_panels);
+        job->kernels->pack(g->packed_u + direction * 3 * g->width * operands(job, g->hidden),
+                           job->u + direction * g->hidden * columns, g->hidden, g->hidden, g->width,
+                           panel - job->w_panels);
     }
 }
 
 static void pack_transposed_task(void *context, long task, long worker) {
     job_t *job = context;
     const gru_t *g = &job->g;
-    const n_t direction = task % 2, panel = task / 2, columns = 3 * g->hidden, depth = 3 * g->width;
+    const n_t direction = task % 2, panel = task / 2, columns = 3 * g->hidden, depth = operands(job, 3 * g->width);
     const n_t w_columns = job->w_panels * job->kernels->panel;
     (void)worker;
     if (panel < job->w_panels) {
@@ -84,15 +97,15 @@ static void backward_task(void *context, long task, long worker) {
 
 static void input_gradient_task(void *context, long task, long worker) {
     const job_t *job = context;
-    (void)worker;
-    job->kernels->input_gradient(&job->g, task * BLOCK_TOKENS, least((task + 1) * BLOCK_TOKENS, job->g.rows));
+    job->kernels->input_gradient(&job->g, task * BLOCK_TOKENS, least((task + 1) * BLOCK_TOKENS, job->g.rows),
+                                 job->scratch + worker * job->scratch_size);
 }
 
 static void fill_table_task(void *context, long task, long worker) {
     const job_t *job = context;
     const n_t block = task / 2, rows = job->g.rows, parts = blocks(rows, BLOCK_TOKENS);
-    (void)worker;
-    job->kernels->fill_table(&job->g, task % 2, rows * block / parts, rows * (block + 1) / parts);
+    job->kernels->fill_table(&job->g, task % 2, rows * block / parts, rows * (block + 1) / parts,
+                             job->scratch + worker * job->scratch_size);
 }
 
 /* The gradient of a word's row of the table: the sum over its occurrences, in their order. */
@@ -155,7 +168,7 @@ static void sort_uses(job_t *job) {
 
 static int begin(job_t *job, const gru_shape *shape, const float *x, const int64_t *words, const uint8_t *mask,
                  const float *w, const float *u) {
-    *job = (job_t){.kernels = kernels_of(shape->instruction_set), .w = w, .u = u};
+    *job = (job_t){.kernels = kernels_of(shape->instruction_set, shape->precision), .w = w, .u = u};
     if (!job->kernels) return GRU_NO_SUCH_SET;
     for (n_t token = 0; words && token < shape->batch * shape->steps; token++) {
         if (words[token] < 0 || words[token] >= shape->rows) return GRU_NO_SUCH_ROW;
@@ -167,8 +180,7 @@ static int begin(job_t *job, const gru_shape *shape, const float *x, const int64
     g->slots = g->cell == CUDNN ? 4 : 3;
     g->x = x, g->words = words, g->mask = mask;
     const n_t fewest = (g->batch + job->kernels->tile_rows - 1) / job->kernels->tile_rows;
-    const n_t most = least((g->batch + SLICE_ROWS - 1) / SLICE_ROWS, SLICES);
-    job->slices = fewest > most ? fewest : most;
+    job->slices = most(fewest, least((g->batch + SLICE_ROWS - 1) / SLICE_ROWS, SLICES));
     job->groups = job->slices ? least(job->slices, MOST_GROUPS) : 1; /* an empty batch has one too: zeros */
     return 0;
 }
@@ -178,7 +190,9 @@ int64_t gru_gates_size(const gru_shape *shape) {
 }
 
 int64_t gru_packed_size(const gru_shape *shape) {
-    return 2 * 3 * round_up(shape->hidden, LANES) * (shape->inputs + shape->hidden + 1);
+    const n_t together = shape->precision == BFLOAT16 ? 2 : 1;
+    return 2 * 3 * round_up(shape->hidden, LANES) *
+           (blocks(shape->inputs, together) + blocks(shape->hidden, together) + 1);
 }
 
 /* The weights are in `packed`, or are packed there. */
@@ -186,8 +200,8 @@ static void use_packed(job_t *job, float *packed) {
     gru_t *g = &job->g;
     const n_t columns = 2 * 3 * g->width;
     g->packed_w = packed;
-    g->packed_u = g->packed_w + columns * g->inputs;
-    g->packed_bias = g->packed_u + columns * g->hidden;
+    g->packed_u = g->packed_w + columns * operands(job, g->inputs);
+    g->packed_bias = g->packed_u + columns * operands(job, g->hidden);
     job->w_panels = job->u_panels = 3 * g->width / job->kernels->panel;
 }
 
@@ -228,7 +242,7 @@ static int read_together(job_t *jobs, n_t count, n_t threads) {
     n_t table_size = 0, scratch_size = 0;
     for (n_t i = 0; i < count; i++) {
         const gru_t *g = &jobs[i].g;
-        const n_t needed = forward_scratch(g, jobs[i].kernels->tile_rows);
+        const n_t needed = forward_scratch(g, jobs[i].kernels);
         if (g->words) table_size += 2 * 3 * g->width * g->rows;
         if (needed > scratch_size) scratch_size = needed;
     }
@@ -274,7 +288,7 @@ int gru_forward(const gru_shape *shape, const float *x, const int64_t *words, co
     const n_t packed_size = gru_packed_size(shape), table_size = words ? 2 * 3 * g->width * g->rows : 0;
     job.bias = bias;
     g->out = out, g->gates = gates;
-    job.scratch_size = forward_scratch(g, job.kernels->tile_rows);
+    job.scratch_size = forward_scratch(g, job.kernels);
 
     float *memory = workspace_take(packed_size + table_size + shape->threads * job.scratch_size);
     if (!memory) return GRU_NO_MEMORY;
@@ -297,13 +311,14 @@ int gru_backward(const gru_shape *shape, const float *x, const int64_t *words, c
     if (failed) return failed;
     gru_t *g = &job.g;
     const n_t panel = job.kernels->panel, tokens = g->batch * g->steps, depth = 2 * 3 * g->width;
+    const n_t packed_depth = 2 * operands(&job, 3 * g->width);
     g->out = (float *)out, g->gates = gates, g->d_out = d_out, g->d_x = d_x;
     job.d_w = d_w, job.d_u = d_u, job.d_bias = d_bias;
     job.w_panels = d_x ? blocks(g->inputs, panel) : 0;
     job.u_panels = g->width / panel;
-    job.scratch_size = backward_scratch(g, job.kernels->tile_rows);
+    job.scratch_size = backward_scratch(g, job.kernels);
 
-    const n_t w_size = job.w_panels * panel * depth, u_size = g->width * depth;
+    const n_t w_size = job.w_panels * panel * packed_depth, u_size = g->width * packed_depth;
     const n_t gradients = job.groups * (g->inputs + g->hidden + 1) * depth;
     const n_t table = words ? g->rows * depth : 0, uses = words ? tokens + g->rows + 1 : 0;
     float *memory =

@@ -19,13 +19,15 @@ typedef struct {
     int64_t rows; /* of x: batch × steps, or with `words` the number of distinct words */
     int64_t threads;
     int64_t instruction_set; /* 0: the best of this machine, 1: the next */
+    int64_t precision;       /* of products, 0: float32, 1: bf16; all else is float32 */
 } gru_shape;
 
 /* The version of this interface; it is raised whenever a function or structure changes. */
-enum { GRU_INTERFACE = 2 };
+enum { GRU_INTERFACE = 3 };
 GRU_EXPORT int64_t gru_interface(void);
 
-/* The name of the best instruction set of this machine (0), of the next one (1) …, and then NULL. */
+/* The name of the best instruction set of this machine (0), of the next one (1) …, and then NULL. One with products of
+   bf16 pairs ends with "bf16"; the others do the same products in float32. */
 GRU_EXPORT const char *gru_instruction_set(int64_t choice);
 
 /* Tell the C library to keep freed memory in this process, so that the system clears large arrays only once. */

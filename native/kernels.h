@@ -8,6 +8,7 @@
 typedef int64_t n_t;
 
 enum { PAPER = 0, CUDNN = 1 };
+enum { FLOAT32 = 0, BFLOAT16 = 1 };
 
 enum {
     LANES = 32,        /* gates and states are padded to a multiple of this many floats, so that all panels are whole */
@@ -38,7 +39,8 @@ typedef struct {
     float *d_x;                  /* (rows, inputs) */
 
     /* Packed weights: panels of PANEL columns, each row by row. Forward [W_r W_z W_h] and [U_r U_z U_h] of each
-       direction, backward their transposes; columns and rows between `hidden` and `width` are zero. */
+       direction, backward their transposes; columns and rows between `hidden` and `width` are zero. In bf16 W and U are
+       packed as pairs, each in the place of a float. */
     float *packed_w, *packed_u, *packed_bias;
 } gru_t;
 
@@ -63,12 +65,13 @@ typedef struct {
 
 typedef struct {
     n_t tile_rows, panel; /* rows and columns of a tile of a product */
+    n_t together;         /* numbers in an operand of a product: 1, or 2 in bf16 */
 
     void (*pack)(float *packed, const float *weights, n_t depth, n_t hidden, n_t width, n_t panel);
     void (*pack_transposed)(float *packed, const float *weights, n_t columns, n_t hidden, n_t width, n_t panel);
 
-    /* W x + b of rows first … end − 1 of x, in one direction. */
-    void (*fill_table)(const gru_t *, n_t direction, n_t first, n_t end);
+    /* W x + b of rows first … end − 1 of x, at most BLOCK_TOKENS, in one direction. */
+    void (*fill_table)(const gru_t *, n_t direction, n_t first, n_t end, float *scratch);
     /* The states of rows first … end − 1 of the batch, at most tile_rows of them, in one direction. */
     void (*forward)(const gru_t *, n_t direction, n_t first, n_t end, float *scratch);
     /* Overwrite the gates of these rows with their gradients, and add to the weight gradients, (inputs + hidden + 1,
@@ -76,8 +79,8 @@ typedef struct {
     void (*backward)(const gru_t *, n_t direction, n_t first, n_t end, float *d_weights, float *scratch);
     /* Add the part of rows first … end − 1 of x, at most BLOCK_TOKENS, to the gradients of W and b. */
     void (*table_weights)(const gru_t *, n_t direction, n_t first, n_t end, float *d_weights, float *scratch);
-    /* d_x of rows first … end − 1. */
-    void (*input_gradient)(const gru_t *, n_t first, n_t end);
+    /* d_x of rows first … end − 1, at most BLOCK_TOKENS. */
+    void (*input_gradient)(const gru_t *, n_t first, n_t end, float *scratch);
 
     /* α and X of tokens first … end − 1 of one document of the batch. */
     void (*gate)(const gated_t *, n_t document, n_t first, n_t end, float *scratch);
@@ -86,29 +89,34 @@ typedef struct {
 } kernels_t;
 
 /* The kernels of the best instruction set of this machine (0), of the next one (1) …, and then null. */
-const kernels_t *kernels_of(n_t choice);
+const kernels_t *kernels_of(n_t choice, n_t precision);
 
 static inline n_t blocks(n_t count, n_t size) { return (count + size - 1) / size; }
 static inline n_t round_up(n_t n, n_t to) { return (n + to - 1) / to * to; }
 static inline n_t least(n_t a, n_t b) { return a < b ? a : b; }
+static inline n_t most(n_t a, n_t b) { return a > b ? a : b; }
 
-static inline n_t forward_scratch(const gru_t *g, n_t tile_rows) {
-    return 5 * tile_rows * g->width + BLOCK_TOKENS * g->slots * g->width + tile_rows * APART;
+/* The last term of each is for left sides of products as bf16 pairs, if they are not used as they are. */
+static inline n_t forward_scratch(const gru_t *g, const kernels_t *k) {
+    return 5 * k->tile_rows * g->width + BLOCK_TOKENS * g->slots * g->width + k->tile_rows * APART +
+           (k->together > 1 ? most(BLOCK_TOKENS * blocks(g->inputs, 2), k->tile_rows * g->width) : 0);
 }
 
-static inline n_t backward_scratch(const gru_t *g, n_t tile_rows) {
-    n_t tokens = BLOCK_TOKENS + tile_rows;
-    return (6 * tile_rows + 1) * g->width + tokens * (g->width + g->slots * g->width + BLOCK_WEIGHTS + tile_rows);
+static inline n_t backward_scratch(const gru_t *g, const kernels_t *k) {
+    n_t tokens = BLOCK_TOKENS + k->tile_rows;
+    return (6 * k->tile_rows + 1) * g->width +
+           tokens * (g->width + g->slots * g->width + BLOCK_WEIGHTS + k->tile_rows);
 }
 
-static inline n_t gate_scratch(const gated_t *g) {
+static inline n_t gate_scratch(const gated_t *g, const kernels_t *k) {
     const n_t wide = round_up(g->width, LANES);
-    return g->columns * (g->width + 1) + g->asked * wide + GATED_TOKENS * wide;
+    return g->columns * (g->width + 1) + g->asked * wide + GATED_TOKENS * wide +
+           (k->together > 1 ? GATED_TOKENS * most(wide, g->columns) : 0);
 }
 
-static inline n_t gate_gradient_scratch(const gated_t *g) {
+static inline n_t gate_gradient_scratch(const gated_t *g, const kernels_t *k) {
     const n_t wide = round_up(g->width, LANES);
-    return gate_scratch(g) + g->asked * wide + GATED_TOKENS * (g->columns + wide);
+    return gate_scratch(g, k) + g->asked * wide + GATED_TOKENS * (g->columns + wide);
 }
 
 #endif

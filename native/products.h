@@ -13,6 +13,14 @@ INLINE void NAME(store)(float *p, V v) { *(V *)p = v; }
 #define load NAME(load)
 #define store NAME(store)
 
+/* The vector at `from` of a row of `end` floats, and zeros beyond; null: zeros. */
+INLINE V NAME(load_part)(const float *row, n_t from, n_t end) {
+    if (row && from + VECTOR <= end) return load(row + from);
+    V part = {0};
+    for (n_t i = 0; row && from + i < end; i++) part[i] = row[from + i];
+    return part;
+}
+
 /* ---- functions of a vector ---- */
 
 INLINE V NAME(choose)(VI which, V yes, V no) { return (V)((which & (VI)yes) | (~which & (VI)no)); }
@@ -36,20 +44,139 @@ INLINE V NAME(tanh)(V x) {
 
 INLINE V NAME(sigmoid)(V x) { return 0.5f + 0.5f * NAME(tanh)(0.5f * x); }
 
+/* ---- operands of products ---- */
+
+/* An operand is one float, or with BF16 two bf16 numbers that follow each other in the depth of a product, the first in
+   the lower half. Sums are of floats either way.
+   OPERAND    an operand
+   VO         a vector of operands
+   TOGETHER   numbers in an operand
+   DEPTH(n)   operands of n numbers
+   PARTS      turns in which a tile multiplies operands: two where there is no instruction for pairs */
+#define DEPTH(n) (((n) + TOGETHER - 1) / TOGETHER)
+
+#ifdef BF16
+typedef uint32_t NAME(operand) __attribute__((may_alias));
+typedef uint32_t NAME(vu) __attribute__((vector_size(VECTOR * 4), aligned(4), may_alias));
+typedef uint16_t NAME(vh) __attribute__((vector_size(VECTOR * 2), aligned(2), may_alias));
+#define OPERAND NAME(operand)
+#define VO NAME(vu)
+#define TOGETHER 2
+
+/* The nearest bf16 numbers, in the upper halves; the even one of two that are as near. NaN stays NaN. */
+INLINE VO NAME(rounded)(V x) {
+    const VO bits = (VO)x, nan = (VO)(x != x);
+    const VO nearest = bits + 0x7fff + (bits >> 16 & 1);
+    return ((nan & (bits | 0x400000)) | (~nan & nearest)) & 0xffff0000;
+}
+
+/* The nearest bf16 numbers side by side. */
+INLINE NAME(vh) NAME(halves)(V x) { return __builtin_convertvector(NAME(rounded)(x) >> 16, NAME(vh)); }
+
+/* Operands of two rows of numbers. */
+INLINE VO NAME(operands)(V first, V second) { return NAME(rounded)(first) >> 16 | NAME(rounded)(second); }
+
+#ifdef DOT
+#define PARTS 1
+INLINE V NAME(add_product)(V sum, OPERAND a, VO b, int part) {
+    (void)part;
+    return DOT(sum, (VO){0} + a, b);
+}
+#else
+#define PARTS 2
+/* The second number of each pair first, as in vdpbf16ps. Products of bf16 numbers are exact. */
+INLINE V NAME(number)(VO pair, int part) { return part ? (V)(pair << 16) : (V)(pair & 0xffff0000); }
+
+INLINE V NAME(add_product)(V sum, OPERAND a, VO b, int part) {
+    return sum + NAME(number)((VO){0} + a, part) * NAME(number)(b, part);
+}
+#endif
+#else
+#define OPERAND float
+#define VO V
+#define TOGETHER 1
+#define PARTS 1
+INLINE VO NAME(operands)(V first, V second) {
+    (void)second;
+    return first;
+}
+
+INLINE V NAME(add_product)(V sum, OPERAND a, VO b, int part) {
+    (void)part;
+    return sum + a * b;
+}
+#endif
+
+INLINE VO NAME(get)(const OPERAND *p) { return *(const VO *)p; }
+INLINE void NAME(put)(OPERAND *p, VO v) { *(VO *)p = v; }
+
+/* The row of numbers that shares its operands with row k of `depth` rows, which is at `row`; null if there is none. */
+INLINE const float *NAME(partner)(const float *row, n_t stride, n_t k, n_t depth) {
+    return TOGETHER > 1 && k + 1 < depth ? row + stride : (const float *)0;
+}
+
+/* The left side A of a product: operand k of row i is at[i * row + k * step]. */
+typedef struct {
+    const OPERAND *at;
+    n_t row, step;
+} NAME(left);
+
+/* Row-major numbers as a left side: themselves, or with BF16 their pairs in `buffer`, (rows, DEPTH(depth)). */
+INLINE NAME(left) NAME(left_of)(const float *a, n_t a_row, n_t rows, n_t depth, float *buffer) {
+#ifdef BF16
+    const n_t row = 2 * DEPTH(depth), whole = depth / VECTOR * VECTOR;
+    for (n_t i = 0; i < rows; i++, a += a_row) {
+        uint16_t *to = (uint16_t *)buffer + i * row;
+        for (n_t j = 0; j < whole; j += VECTOR) *(NAME(vh) *)(to + j) = NAME(halves)(load(a + j));
+        if (whole == row) continue;
+        const NAME(vh) last = NAME(halves)(NAME(load_part)(a, whole, depth));
+        __builtin_memcpy(to + whole, &last, (size_t)(row - whole) * sizeof *to);
+    }
+    return (NAME(left)){(const OPERAND *)buffer, DEPTH(depth), 1};
+#else
+    (void)rows, (void)depth, (void)buffer;
+    return (NAME(left)){a, a_row, 1};
+#endif
+}
+
+/* The transpose of row-major numbers as a left side: themselves, or with BF16 pairs of rows in `buffer`,
+   (DEPTH(depth), columns); `columns` is a multiple of VECTOR. */
+INLINE NAME(left) NAME(left_of_transpose)(const float *a, n_t columns, n_t depth, float *buffer) {
+#ifdef BF16
+    for (n_t k = 0; k < depth; k += 2) {
+        const float *row = a + k * columns, *next = NAME(partner)(row, columns, k, depth);
+        OPERAND *to = (OPERAND *)buffer + k / 2 * columns;
+        for (n_t j = 0; j < columns; j += VECTOR) {
+            NAME(put)(to + j, NAME(operands)(load(row + j), NAME(load_part)(next, j, columns)));
+        }
+    }
+    return (NAME(left)){(const OPERAND *)buffer, 1, columns};
+#else
+    (void)depth, (void)buffer;
+    return (NAME(left)){a, 1, columns};
+#endif
+}
+
 /* ---- products with packed weights ---- */
 
 /* C = (or +=) A B for `m` rows and `panels` panels, which are constants after inlining. */
-INLINE void NAME(tile)(const int m, const int panels, const float *a, n_t a_row, n_t a_depth, const float *b,
-                       n_t b_panel, n_t depth, float *c, n_t c_row, n_t columns, const float *bias, int add) {
+INLINE void NAME(tile)(const int m, const int panels, NAME(left) a, const OPERAND *b, n_t b_panel, n_t depth, float *c,
+                       n_t c_row, n_t columns, const float *bias, int add) {
     V sum[TILE_ROWS][8];
     UNROLL for (int i = 0; i < m; i++) {
         UNROLL for (int j = 0; j < 2 * panels; j++) sum[i][j] = bias ? load(bias + j * VECTOR) : (V){0};
     }
     for (n_t k = 0; k < depth; k++) {
-        V row[8];
-        UNROLL for (int j = 0; j < 2 * panels; j++) row[j] = load(b + j / 2 * b_panel + k * PANEL + j % 2 * VECTOR);
-        UNROLL for (int i = 0; i < m; i++) {
-            UNROLL for (int j = 0; j < 2 * panels; j++) sum[i][j] += a[i * a_row + k * a_depth] * row[j];
+        UNROLL for (int part = 0; part < PARTS; part++) {
+            VO row[8];
+            UNROLL for (int j = 0; j < 2 * panels; j++) {
+                row[j] = NAME(get)(b + j / 2 * b_panel + k * PANEL + j % 2 * VECTOR);
+            }
+            UNROLL for (int i = 0; i < m; i++) {
+                UNROLL for (int j = 0; j < 2 * panels; j++) {
+                    sum[i][j] = NAME(add_product)(sum[i][j], a.at[i * a.row + k * a.step], row[j], part);
+                }
+            }
         }
     }
     if (columns >= panels * PANEL) {
@@ -74,17 +201,17 @@ INLINE void NAME(tile)(const int m, const int panels, const float *a, n_t a_row,
 #define ROWS(m)                                                                                                     \
     case m:                                                                                                         \
         for (; columns > (WIDE(m) - 1) * PANEL; columns -= WIDE(m) * PANEL) {                                       \
-            NAME(tile)(m, WIDE(m), a, a_row, a_depth, b, b_panel, depth, c, c_row, columns, bias, add);             \
+            NAME(tile)(m, WIDE(m), a, b, b_panel, depth, c, c_row, columns, bias, add);                             \
             b += WIDE(m) * b_panel, c += WIDE(m) * PANEL, bias = bias ? bias + WIDE(m) * PANEL : bias;              \
         }                                                                                                           \
         for (; columns > 0; columns -= PANEL) {                                                                     \
-            NAME(tile)(m, 1, a, a_row, a_depth, b, b_panel, depth, c, c_row, columns, bias, add);                   \
+            NAME(tile)(m, 1, a, b, b_panel, depth, c, c_row, columns, bias, add);                                   \
             b += b_panel, c += PANEL, bias = bias ? bias + PANEL : bias;                                            \
         }                                                                                                           \
         break;
 
-INLINE void NAME(few_rows)(n_t rows, const float *a, n_t a_row, n_t a_depth, const float *b, n_t b_panel, n_t depth,
-                           float *c, n_t c_row, n_t columns, const float *bias, int add) {
+INLINE void NAME(few_rows)(n_t rows, NAME(left) a, const OPERAND *b, n_t b_panel, n_t depth, float *c, n_t c_row,
+                           n_t columns, const float *bias, int add) {
     switch (rows) {
         ROWS(1)
         ROWS(2)
@@ -100,48 +227,50 @@ INLINE void NAME(few_rows)(n_t rows, const float *a, n_t a_row, n_t a_depth, con
     }
 }
 
-/* C = (or +=) bias + A B: B is packed, a_row and a_depth are the strides of A. */
-INLINE void NAME(multiply)(n_t rows, const float *a, n_t a_row, n_t a_depth, const float *b, n_t b_panel, n_t depth,
-                           float *c, n_t c_row, n_t columns, const float *bias, int add) {
+/* C = (or +=) bias + A B: B is packed, `depth` and `b_panel` count operands. */
+INLINE void NAME(multiply)(n_t rows, NAME(left) a, const OPERAND *b, n_t b_panel, n_t depth, float *c, n_t c_row,
+                           n_t columns, const float *bias, int add) {
     n_t whole = rows / TILE_ROWS * TILE_ROWS;
+    const OPERAND *at = a.at;
     if (whole) {
-        const float *panel = b;
+        const OPERAND *panel = b;
         for (n_t j = 0; j < columns; j += PANEL, panel += b_panel) {
             for (n_t i = 0; i < whole; i += TILE_ROWS) {
-                NAME(tile)(TILE_ROWS, 1, a + i * a_row, a_row, a_depth, panel, b_panel, depth, c + i * c_row + j,
-                           c_row, columns - j, bias ? bias + j : bias, add);
+                a.at = at + i * a.row;
+                NAME(tile)(TILE_ROWS, 1, a, panel, b_panel, depth, c + i * c_row + j, c_row, columns - j,
+                           bias ? bias + j : bias, add);
             }
         }
     }
-    NAME(few_rows)(rows - whole, a + whole * a_row, a_row, a_depth, b, b_panel, depth, c + whole * c_row, c_row,
-                   columns, bias, add);
+    a.at = at + whole * a.row;
+    NAME(few_rows)(rows - whole, a, b, b_panel, depth, c + whole * c_row, c_row, columns, bias, add);
 }
 
-/* A product with a row-major A. */
-static void NAME(product)(n_t rows, const float *a, n_t a_row, const float *b, n_t b_panel, n_t depth, float *c,
-                          n_t c_row, n_t columns, const float *bias, int add) {
-    NAME(multiply)(rows, a, a_row, 1, b, b_panel, depth, c, c_row, columns, bias, add);
+/* A product with a row-major A, whose operands are side by side. */
+static void NAME(product)(n_t rows, NAME(left) a, const OPERAND *b, n_t b_panel, n_t depth, float *c, n_t c_row,
+                          n_t columns, const float *bias, int add) {
+    a.step = 1;
+    NAME(multiply)(rows, a, b, b_panel, depth, c, c_row, columns, bias, add);
 }
 
-/* A product with a transposed A, packed: TILE_ROWS elements of a column side by side. */
-static void NAME(product_packed)(n_t rows, const float *a, const float *b, n_t b_panel, n_t depth, float *c, n_t c_row,
-                                 n_t columns, int add) {
-    NAME(multiply)(rows, a, 1, TILE_ROWS, b, b_panel, depth, c, c_row, columns, (const float *)0, add);
+/* A product with a transposed A, packed: TILE_ROWS operands of a column side by side. */
+static void NAME(product_packed)(n_t rows, const OPERAND *a, const OPERAND *b, n_t b_panel, n_t depth, float *c,
+                                 n_t c_row, n_t columns, int add) {
+    const NAME(left) left = {a, 1, TILE_ROWS};
+    NAME(multiply)(rows, left, b, b_panel, depth, c, c_row, columns, (const float *)0, add);
 }
 
 /* Panel `number` of (depth, 3 hidden) weights. */
 static void NAME(pack)(float *packed, const float *weights, n_t depth, n_t hidden, n_t width, n_t number) {
-    float *to = packed + number * PANEL * depth;
+    OPERAND *to = (OPERAND *)packed + number * PANEL * DEPTH(depth);
     for (n_t j = 0; j < PANEL; j += VECTOR) { /* a vector of columns belongs to one gate */
         n_t gate = (number * PANEL + j) / width, unit = (number * PANEL + j) % width;
         n_t real = gate < 3 ? hidden - unit : 0;
-        const float *from = weights + gate * hidden + unit;
-        for (n_t k = 0; k < depth; k++) {
-            if (real >= VECTOR) {
-                store(to + k * PANEL + j, load(from + k * 3 * hidden));
-            } else {
-                for (n_t i = 0; i < VECTOR; i++) to[k * PANEL + j + i] = i < real ? from[k * 3 * hidden + i] : 0.0f;
-            }
+        for (n_t k = 0; k < depth; k += TOGETHER) {
+            const float *row = weights + k * 3 * hidden + gate * hidden + unit;
+            const float *next = NAME(partner)(row, 3 * hidden, k, depth);
+            NAME(put)(to + k / TOGETHER * PANEL + j,
+                      NAME(operands)(NAME(load_part)(row, 0, real), NAME(load_part)(next, 0, real)));
         }
     }
 }
@@ -149,12 +278,19 @@ static void NAME(pack)(float *packed, const float *weights, n_t depth, n_t hidde
 /* Panel `number` of the transpose of (columns, 3 hidden) weights. */
 static void NAME(pack_transposed)(float *packed, const float *weights, n_t columns, n_t hidden, n_t width,
                                   n_t number) {
-    float *to = packed + number * PANEL * 3 * width;
+    OPERAND *to = (OPERAND *)packed + number * PANEL * DEPTH(3 * width);
     n_t real = columns - number * PANEL;
     for (n_t gate = 0; gate < 3; gate++) {
-        for (n_t unit = 0; unit < width; unit++, to += PANEL) {
+        for (n_t unit = 0; unit < width; unit += TOGETHER, to += PANEL) {
             const float *from = weights + number * PANEL * 3 * hidden + gate * hidden + unit;
-            for (n_t j = 0; j < PANEL; j++) to[j] = j < real && unit < hidden ? from[j * 3 * hidden] : 0.0f;
+            float row[TOGETHER][PANEL];
+            for (n_t i = 0; i < TOGETHER; i++) {
+                const n_t columns_here = unit + i < hidden ? real : 0;
+                for (n_t j = 0; j < PANEL; j++) row[i][j] = j < columns_here ? from[j * 3 * hidden + i] : 0.0f;
+            }
+            for (n_t j = 0; j < PANEL; j += VECTOR) {
+                NAME(put)(to + j, NAME(operands)(load(row[0] + j), load(row[TOGETHER - 1] + j)));
+            }
         }
     }
 }

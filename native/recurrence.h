@@ -24,26 +24,28 @@ INLINE float *NAME(gates_at)(const gru_t *g, const NAME(stretch) * s, n_t i, n_t
 }
 
 /* W x + b for `count` rows of x and one panel of columns. */
-INLINE void NAME(input_panel)(const gru_t *g, n_t direction, n_t column, const float *x, n_t count, float *to, n_t row) {
-    const n_t columns = 3 * g->width, blocks = (g->inputs + BLOCK_DEPTH - 1) / BLOCK_DEPTH;
-    const float *w = g->packed_w + (direction * columns + column) * g->inputs;
+INLINE void NAME(input_panel)(const gru_t *g, n_t direction, n_t column, NAME(left) x, n_t count, float *to, n_t row) {
+    const n_t columns = 3 * g->width, depth = DEPTH(g->inputs), blocks = (depth + BLOCK_DEPTH - 1) / BLOCK_DEPTH;
+    const OPERAND *w = (const OPERAND *)g->packed_w + (direction * columns + column) * depth, *at = x.at;
     const float *bias = g->packed_bias + direction * columns + column;
     for (n_t block = 0; block < blocks; block++) {
-        n_t from = g->inputs * block / blocks, end = g->inputs * (block + 1) / blocks;
-        NAME(product)(count, x + from, g->inputs, w + from * PANEL, 0, end - from, to, row, PANEL,
-                      block ? (const float *)0 : bias, block > 0);
+        n_t from = depth * block / blocks, end = depth * (block + 1) / blocks;
+        x.at = at + from;
+        NAME(product)(count, x, w + from * PANEL, 0, end - from, to, row, PANEL, block ? (const float *)0 : bias,
+                      block > 0);
     }
 }
 
-static void NAME(fill_table)(const gru_t *g, n_t direction, n_t first, n_t end) {
+static void NAME(fill_table)(const gru_t *g, n_t direction, n_t first, n_t end, float *buffer) {
     float *to = g->table + (direction * g->rows + first) * 3 * g->width;
+    const NAME(left) x = NAME(left_of)(g->x + first * g->inputs, g->inputs, end - first, g->inputs, buffer);
     for (n_t j = 0; j < 3 * g->width; j += PANEL) {
-        NAME(input_panel)(g, direction, j, g->x + first * g->inputs, end - first, to + j, 3 * g->width);
+        NAME(input_panel)(g, direction, j, x, end - first, to + j, 3 * g->width);
     }
 }
 
 /* gates = W x + b */
-static void NAME(inputs)(const gru_t *g, const NAME(stretch) * s) {
+static void NAME(inputs)(const gru_t *g, const NAME(stretch) * s, float *buffer) {
     const n_t row = g->slots * g->width, steps = s->end - s->begin;
     if (g->words) {
         for (n_t i = 0; i < s->rows; i++) {
@@ -56,24 +58,30 @@ static void NAME(inputs)(const gru_t *g, const NAME(stretch) * s) {
         }
         return;
     }
+    NAME(left) x[TILE_ROWS];
+    for (n_t i = 0; i < s->rows; i++) {
+        x[i] = NAME(left_of)(g->x + ((s->first + i) * g->steps + NAME(lowest)(g, s)) * g->inputs, g->inputs, steps,
+                             g->inputs, buffer + i * steps * DEPTH(g->inputs));
+    }
     for (n_t j = 0; j < 3 * g->width; j += PANEL) { /* panel by panel, each for all tokens */
         for (n_t i = 0; i < s->rows; i++) {
-            const float *x = g->x + ((s->first + i) * g->steps + NAME(lowest)(g, s)) * g->inputs;
-            NAME(input_panel)(g, s->direction, j, x, steps, s->gates + i * s->row_stride + j, row);
+            NAME(input_panel)(g, s->direction, j, x[i], steps, s->gates + i * s->row_stride + j, row);
         }
     }
 }
 
 /* dX = dG Wᵀ, over both directions */
-static void NAME(input_gradient)(const gru_t *g, n_t first, n_t end) {
-    const n_t depth = 3 * g->width, blocks = (depth + BLOCK_DEPTH - 1) / BLOCK_DEPTH;
+static void NAME(input_gradient)(const gru_t *g, n_t first, n_t end, float *buffer) {
+    const n_t depth = DEPTH(3 * g->width), blocks = (depth + BLOCK_DEPTH - 1) / BLOCK_DEPTH;
     for (n_t d = 0; d < 2; d++) {
-        const float *w = g->packed_w + d * round_up(g->inputs, PANEL) * depth;
-        const float *gradient = g->d_table + (d * g->rows + first) * g->d_table_row;
+        const OPERAND *w = (const OPERAND *)g->packed_w + d * round_up(g->inputs, PANEL) * depth;
+        const NAME(left) gradient = NAME(left_of)(g->d_table + (d * g->rows + first) * g->d_table_row, g->d_table_row,
+                                                  end - first, 3 * g->width, buffer);
         for (n_t block = 0; block < blocks; block++) {
             n_t from = depth * block / blocks, to = depth * (block + 1) / blocks;
-            NAME(product)(end - first, gradient + from, g->d_table_row, w + from * PANEL, depth * PANEL, to - from,
-                          g->d_x + first * g->inputs, g->inputs, g->inputs, (const float *)0, d + block > 0);
+            const NAME(left) part = {gradient.at + from, gradient.row, 1};
+            NAME(product)(end - first, part, w + from * PANEL, depth * PANEL, to - from, g->d_x + first * g->inputs,
+                          g->inputs, g->inputs, (const float *)0, d + block > 0);
         }
     }
 }
@@ -86,18 +94,43 @@ INLINE const float *NAME(state_before)(const gru_t *g, n_t direction, n_t row, n
     return g->out + ((row * g->steps + NAME(position)(g, direction, step)) * 2 + direction) * g->hidden;
 }
 
-/* Copy rows `from` … `from + count` of A's transpose, whose rows are at `sources` (null: zeros), for product_packed. */
-static void NAME(pack_left)(float *a, const float *const *sources, n_t tokens, n_t from, n_t count) {
-    for (n_t some = 0; some < tokens; some += 16) { /* 16 tokens at a time fit in the first-level cache */
+/* Operands of `count` columns from `from` of row k of `tokens` rows (null: zeros); with BF16 in `buffer`. */
+INLINE const OPERAND *NAME(row_operands)(const float *const *rows, n_t k, n_t tokens, n_t from, n_t count,
+                                         OPERAND *buffer) {
+    const float *row = rows[k] ? rows[k] + from : 0;
+#ifdef BF16
+    const float *next = k + 1 < tokens && rows[k + 1] ? rows[k + 1] + from : 0;
+    if (!row && !next) return 0;
+    for (n_t j = 0; j < count; j += VECTOR) {
+        NAME(put)(buffer + j, NAME(operands)(NAME(load_part)(row, j, count), NAME(load_part)(next, j, count)));
+    }
+    return buffer;
+#else
+    (void)tokens, (void)count, (void)buffer;
+    return row;
+#endif
+}
+
+/* Copy columns `from` … `from + count` of the rows at `sources` (null: zeros) as A for product_packed. */
+static void NAME(pack_left)(OPERAND *a, const float *const *sources, n_t tokens, n_t from, n_t count) {
+    enum { SOME = 16 }; /* rows of operands that fit in the first-level cache */
+    OPERAND buffer[SOME][TOGETHER > 1 ? BLOCK_WEIGHTS : 1];
+    const n_t depth = DEPTH(tokens);
+    for (n_t some = 0; some < depth; some += SOME) {
+        const n_t end = least(some + SOME, depth);
+        const OPERAND *rows[SOME];
+        for (n_t k = some; k < end; k++) {
+            rows[k - some] = NAME(row_operands)(sources, k * TOGETHER, tokens, from, count, buffer[k - some]);
+        }
         for (n_t i = 0; i < count; i += TILE_ROWS) {
-            n_t real = least(TILE_ROWS, count - i), end = least(some + 16, tokens);
+            n_t real = least(TILE_ROWS, count - i);
             for (n_t k = some; k < end; k++) {
-                float *to = a + i * tokens + k * TILE_ROWS;
-                const float *source = sources[k] ? sources[k] + from + i : 0;
-                if (source && real == TILE_ROWS) {
-                    for (n_t j = 0; j < TILE_ROWS; j++) to[j] = source[j];
+                OPERAND *to = a + i * depth + k * TILE_ROWS;
+                const OPERAND *row = rows[k - some] ? rows[k - some] + i : 0;
+                if (row && real == TILE_ROWS) {
+                    for (n_t j = 0; j < TILE_ROWS; j++) to[j] = row[j];
                 } else {
-                    for (n_t j = 0; j < TILE_ROWS; j++) to[j] = source && j < real ? source[j] : 0.0f;
+                    for (n_t j = 0; j < TILE_ROWS; j++) to[j] = row && j < real ? row[j] : 0;
                 }
             }
         }
@@ -105,33 +138,36 @@ static void NAME(pack_left)(float *a, const float *const *sources, n_t tokens, n
 }
 
 /* `columns` columns of a weight gradient += Aᵀ B over the tokens of a stretch; B is packed, A's rows at `sources`. */
-static void NAME(add_gradient)(float *d_weights, n_t stride, const float *const *sources, n_t rows, const float *b,
-                               n_t tokens, n_t columns, float *a) {
+static void NAME(add_gradient)(float *d_weights, n_t stride, const float *const *sources, n_t rows, const OPERAND *b,
+                               n_t tokens, n_t columns, OPERAND *a) {
+    const n_t depth = DEPTH(tokens);
     for (n_t from = 0; from < rows; from += BLOCK_WEIGHTS) {
         n_t count = least(BLOCK_WEIGHTS, rows - from);
         NAME(pack_left)(a, sources, tokens, from, count);
         for (n_t j = 0; j < columns; j += PANEL) {
             for (n_t i = 0; i < count; i += TILE_ROWS) {
-                NAME(product_packed)(least(TILE_ROWS, count - i), a + i * tokens, b + j * tokens, tokens * PANEL,
-                                     tokens, d_weights + (from + i) * stride + j, stride, PANEL, 1);
+                NAME(product_packed)(least(TILE_ROWS, count - i), a + i * depth, b + j * depth, depth * PANEL, depth,
+                                     d_weights + (from + i) * stride + j, stride, PANEL, 1);
             }
         }
     }
 }
 
 /* Pack rows for the right side of add_gradient: `columns` floats of each of `tokens` rows. */
-static void NAME(pack_right)(float *b, const float *const *rows, n_t tokens, n_t columns) {
-    for (n_t k = 0; k < tokens; k++) {
-        for (n_t j = 0; j < columns; j += PANEL) {
-            store(b + j * tokens + k * PANEL, load(rows[k] + j));
-            store(b + j * tokens + k * PANEL + VECTOR, load(rows[k] + j + VECTOR));
+static void NAME(pack_right)(OPERAND *b, const float *const *rows, n_t tokens, n_t columns) {
+    for (n_t k = 0; k < tokens; k += TOGETHER) {
+        const float *next = TOGETHER > 1 && k + 1 < tokens ? rows[k + 1] : 0;
+        OPERAND *to = b + k / TOGETHER * PANEL;
+        for (n_t j = 0; j < columns; j += VECTOR) {
+            NAME(put)(to + j / PANEL * PANEL * DEPTH(tokens) + j % PANEL,
+                      NAME(operands)(load(rows[k] + j), NAME(load_part)(next, j, columns)));
         }
     }
 }
 
 /* Add the part of some rows to the gradients of W and b; `b` has the packed gradients of their gates. */
-static void NAME(input_weights)(const gru_t *g, const float *const *x, const float *const *d, const float *b,
-                                n_t tokens, float *d_weights, float *a) {
+static void NAME(input_weights)(const gru_t *g, const float *const *x, const float *const *d, const OPERAND *b,
+                                n_t tokens, float *d_weights, OPERAND *a) {
     float *d_bias = d_weights + (g->inputs + g->hidden) * 3 * g->width;
     for (n_t k = 0; k < tokens; k++) {
         for (n_t j = 0; j < 3 * g->width; j += VECTOR) store(d_bias + j, load(d_bias + j) + load(d[k] + j));
@@ -142,7 +178,7 @@ static void NAME(input_weights)(const gru_t *g, const float *const *x, const flo
 static void NAME(table_weights)(const gru_t *g, n_t direction, n_t first, n_t end, float *d_weights, float *scratch) {
     const n_t tokens = end - first;
     const float *x[BLOCK_TOKENS + TILE_ROWS] = {0}, *d[BLOCK_TOKENS + TILE_ROWS] = {0};
-    float *b = scratch, *a = b + tokens * 3 * g->width;
+    OPERAND *b = (OPERAND *)scratch, *a = b + DEPTH(tokens) * 3 * g->width;
     for (n_t k = 0; k < tokens; k++) {
         x[k] = g->x + (first + k) * g->inputs;
         d[k] = g->d_table + (direction * g->rows + first + k) * g->d_table_row;
@@ -156,7 +192,8 @@ static void NAME(stretch_weights)(const gru_t *g, const NAME(stretch) * s, const
                                   float *scratch) {
     const n_t steps = s->end - s->begin, tokens = steps * s->rows, width = g->width;
     const float *left[BLOCK_TOKENS + TILE_ROWS] = {0}, *d[BLOCK_TOKENS + TILE_ROWS] = {0};
-    float *b = scratch, *a = b + tokens * g->slots * width, *d_u = d_weights + g->inputs * 3 * width;
+    OPERAND *b = (OPERAND *)scratch, *a = b + DEPTH(tokens) * g->slots * width;
+    float *d_u = d_weights + g->inputs * 3 * width;
     for (n_t k = 0; k < tokens; k++) {
         n_t row = s->first + k / steps, position = NAME(lowest)(g, s) + k % steps;
         d[k] = NAME(gates_at)(g, s, k / steps, position);
@@ -174,20 +211,22 @@ static void NAME(stretch_weights)(const gru_t *g, const NAME(stretch) * s, const
     if (g->cell == PAPER) {
         for (n_t k = 0; k < tokens; k++) left[k] = resets + k * width;
     }
-    NAME(add_gradient)(d_u + 2 * width, 3 * width, left, g->hidden, b + (g->slots - 1) * width * tokens, tokens, width,
-                       a);
+    NAME(add_gradient)(d_u + 2 * width, 3 * width, left, g->hidden, b + (g->slots - 1) * width * DEPTH(tokens), tokens,
+                       width, a);
 }
 
 /* ---- step by step ---- */
 
-static void NAME(forward_steps)(const gru_t *g, const NAME(stretch) * s, float *state, float *scratch) {
-    const n_t rows = s->rows, width = g->width, hidden = g->hidden, u_panel = hidden * PANEL;
-    const float *u = g->packed_u + s->direction * 3 * width * hidden;
+static void NAME(forward_steps)(const gru_t *g, const NAME(stretch) * s, float *state, float *scratch,
+                                float *buffer) {
+    const n_t rows = s->rows, width = g->width, hidden = g->hidden, depth = DEPTH(hidden), u_panel = depth * PANEL;
+    const OPERAND *u = (const OPERAND *)g->packed_u + s->direction * 3 * width * depth;
     float *reset = scratch, *product = reset + rows * width;
     for (n_t step = s->begin; step < s->end; step++) {
         const n_t position = NAME(position)(g, s->direction, step);
+        NAME(left) left = NAME(left_of)(state, width, rows, hidden, buffer);
         if (g->cell == PAPER) {
-            NAME(product)(rows, state, width, u, u_panel, hidden, product, 3 * width, 2 * width, (const float *)0, 0);
+            NAME(product)(rows, left, u, u_panel, depth, product, 3 * width, 2 * width, (const float *)0, 0);
             for (n_t i = 0; i < rows; i++) {
                 float *r = NAME(gates_at)(g, s, i, position), *z = r + width;
                 const float *p = product + i * 3 * width, *h = state + i * width;
@@ -198,10 +237,11 @@ static void NAME(forward_steps)(const gru_t *g, const NAME(stretch) * s, float *
                     store(reset + i * width + j, reset_gate * load(h + j));
                 }
             }
-            NAME(product)(rows, reset, width, u + 2 * width * hidden, u_panel, hidden, product + 2 * width, 3 * width,
-                          width, (const float *)0, 0);
+            left = NAME(left_of)(reset, width, rows, hidden, buffer);
+            NAME(product)(rows, left, u + 2 * width * depth, u_panel, depth, product + 2 * width, 3 * width, width,
+                          (const float *)0, 0);
         } else {
-            NAME(product)(rows, state, width, u, u_panel, hidden, product, 3 * width, 3 * width, (const float *)0, 0);
+            NAME(product)(rows, left, u, u_panel, depth, product, 3 * width, 3 * width, (const float *)0, 0);
         }
         for (n_t i = 0; i < rows; i++) {
             const n_t token = (s->first + i) * g->steps + position;
@@ -233,11 +273,12 @@ static void NAME(forward_steps)(const gru_t *g, const NAME(stretch) * s, float *
     }
 }
 
-static void NAME(backward_steps)(const gru_t *g, const NAME(stretch) * s, float *carry, float *resets, float *scratch) {
-    const n_t rows = s->rows, width = g->width, hidden = g->hidden, u_panel = 3 * width * PANEL;
-    const float *u = g->packed_u + s->direction * width * 3 * width; /* Uᵀ */
+static void NAME(backward_steps)(const gru_t *g, const NAME(stretch) * s, float *carry, float *resets, float *scratch,
+                                 float *buffer) {
+    const n_t rows = s->rows, width = g->width, hidden = g->hidden, u_panel = DEPTH(3 * width) * PANEL;
+    const OPERAND *u = (const OPERAND *)g->packed_u + s->direction * width * DEPTH(3 * width); /* Uᵀ */
     float *before = scratch, *d_reset = before + rows * width;
-    float *d_gates = d_reset + rows * width;   /* (rows, 3, width): left operands of the products with Uᵀ */
+    float *d_gates = d_reset + rows * width;   /* (rows, 3, width): left sides of the products with Uᵀ */
     float *d_out = d_gates + rows * 3 * width; /* (width) */
     for (n_t i = 0; i < rows * width; i++) before[i] = 0.0f;
     for (n_t j = 0; j < width; j++) d_out[j] = 0.0f;
@@ -283,8 +324,9 @@ static void NAME(backward_steps)(const gru_t *g, const NAME(stretch) * s, float 
             }
         }
         if (g->cell == PAPER) {
-            NAME(product)(rows, d_gates + 2 * width, 3 * width, u + 2 * width * PANEL, u_panel, width, d_reset, width,
-                          width, (const float *)0, 0);
+            NAME(left) left = NAME(left_of)(d_gates + 2 * width, 3 * width, rows, width, buffer);
+            NAME(product)(rows, left, u + DEPTH(2 * width) * PANEL, u_panel, DEPTH(width), d_reset, width, width,
+                          (const float *)0, 0);
             for (n_t i = 0; i < rows; i++) {
                 float *r = NAME(gates_at)(g, s, i, position), *dh = carry + i * width;
                 float *reset = resets + (i * (s->end - s->begin) + position - NAME(lowest)(g, s)) * width;
@@ -302,9 +344,11 @@ static void NAME(backward_steps)(const gru_t *g, const NAME(stretch) * s, float 
                     store(d_gates + i * 3 * width + j, dr);
                 }
             }
-            NAME(product)(rows, d_gates, 3 * width, u, u_panel, 2 * width, carry, width, width, (const float *)0, 1);
+            left = NAME(left_of)(d_gates, 3 * width, rows, 2 * width, buffer);
+            NAME(product)(rows, left, u, u_panel, DEPTH(2 * width), carry, width, width, (const float *)0, 1);
         } else {
-            NAME(product)(rows, d_gates, 3 * width, u, u_panel, 3 * width, carry, width, width, (const float *)0, 1);
+            const NAME(left) left = NAME(left_of)(d_gates, 3 * width, rows, 3 * width, buffer);
+            NAME(product)(rows, left, u, u_panel, DEPTH(3 * width), carry, width, width, (const float *)0, 1);
         }
     }
 }
@@ -335,6 +379,7 @@ static void NAME(forward)(const gru_t *g, n_t direction, n_t first, n_t end, flo
     const n_t rows = end - first, some = BLOCK_TOKENS / rows, reach = NAME(reach)(g, first, end);
     const n_t start = direction ? g->steps - reach : 0, stop = start + reach;
     float *state = scratch, *temporary = state + rows * g->width, *gates = temporary + 4 * rows * g->width;
+    float *buffer = gates + BLOCK_TOKENS * g->slots * g->width + rows * APART;
     for (n_t i = 0; i < rows * g->width; i++) state[i] = 0.0f;
     for (n_t row = first; row < end; row++) {
         for (n_t position = reach; position < g->steps; position++) {
@@ -345,8 +390,8 @@ static void NAME(forward)(const gru_t *g, n_t direction, n_t first, n_t end, flo
     for (n_t begin = start; begin < stop; begin += some) {
         NAME(stretch) s = NAME(stretch_of)(g, direction, first, rows, begin, least(begin + some, stop));
         if (!g->gates) s.gates = gates, s.row_stride = some * g->slots * g->width + APART;
-        NAME(inputs)(g, &s);
-        NAME(forward_steps)(g, &s, state, temporary);
+        NAME(inputs)(g, &s, buffer);
+        NAME(forward_steps)(g, &s, state, temporary, buffer);
     }
 }
 
@@ -362,7 +407,7 @@ static void NAME(backward)(const gru_t *g, n_t direction, n_t first, n_t end, fl
     }
     for (n_t last = stop; last > start; last -= least(some, last - start)) {
         NAME(stretch) s = NAME(stretch_of)(g, direction, first, rows, last - least(some, last - start), last);
-        NAME(backward_steps)(g, &s, carry, resets, temporary);
+        NAME(backward_steps)(g, &s, carry, resets, temporary, packed);
         NAME(stretch_weights)(g, &s, resets, d_weights, packed);
     }
 }

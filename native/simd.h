@@ -2,6 +2,8 @@
    NAME(x)     the name of x in this instruction set
    VECTOR      floats in a vector
    TILE_ROWS   rows of a tile; a tile has two vectors of columns, so twice as many accumulators
+   BF16        if defined, products are of bf16 numbers; sums and everything else stay float32
+   DOT(s,a,b)  with BF16, the instruction for sums s + a₁ b₁ + a₀ b₀ of pairs; without it, floats do the same
    The order of a sum does not depend on the rows of a tile, so results do not depend on the division into tasks. */
 
 #include "products.h"
@@ -11,6 +13,7 @@
 static const kernels_t NAME(kernels) = {
     .tile_rows = TILE_ROWS,
     .panel = PANEL,
+    .together = TOGETHER,
     .pack = NAME(pack),
     .pack_transposed = NAME(pack_transposed),
     .fill_table = NAME(fill_table),
@@ -31,6 +34,13 @@ static const kernels_t NAME(kernels) = {
 #undef ROWS
 #undef load
 #undef store
+#undef OPERAND
+#undef VO
+#undef TOGETHER
+#undef DEPTH
+#undef PARTS
 #undef NAME
 #undef VECTOR
 #undef TILE_ROWS
+#undef BF16
+#undef DOT

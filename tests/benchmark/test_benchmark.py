@@ -8,8 +8,10 @@ import pytest
 import torch
 
 from gareader.benchmark import measure
-from gareader.benchmark.contenders import NATIVE, NN_GRU, PYTORCH, Size, TorchGRU, contender, random_batch
+from gareader.benchmark.contenders import BF16, NATIVE, NN_GRU, PYTORCH, Size, TorchGRU, contender, random_batch
+from gareader.benchmark.reading import Measurement
 from gareader.cli import app
+from gareader.kernels import library
 from gareader.nn.gru import BiGRU
 
 pytestmark = pytest.mark.slow
@@ -103,3 +105,13 @@ def test_json_has_the_ratios_and_the_times_behind_them(work, capsys):
     assert len(native) == len(baseline) == 2
     assert result["speedup_over_nn_gru"] == pytest.approx(sum(baseline) / sum(native))
     assert result["share_of_peak"] == pytest.approx(2 * result["operations"] / sum(native) / result["peak"])
+    if library.library() is not None:
+        assert result["instruction_sets"] == library.instruction_sets()
+        assert result["bf16_speedup"] == pytest.approx(sum(native) / sum(result["times"][BF16]["seconds"]))
+        assert (result["bf16_peak"] is None) == (result["bf16_share_of_peak"] is None) == (not library.has_bf16())
+
+
+def test_the_share_of_the_bf16_peak():
+    times = {NATIVE: measure.Times(1, [4.0]), BF16: measure.Times(1, [2.0]), NN_GRU: measure.Times(1, [8.0])}
+    result = Measurement("train", False, times, operations=60.0, peak=30.0, bf16_peak=50.0)
+    assert (result.share_of_peak, result.bf16_speedup, result.bf16_share_of_peak) == (0.5, 2.0, 0.6)

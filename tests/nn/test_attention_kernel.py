@@ -17,6 +17,8 @@ from gareader.nn.gated_attention import GATES, GatedAttention, token_attention
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     SETS = library.instruction_sets()
+KERNELS = [(number, precision) for number in range(len(SETS)) for precision in library.PRECISIONS]
+every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=[f"{SETS[number]} {name}" for number, name in KERNELS])
 needs_kernel = pytest.mark.skipif(not SETS, reason=f"needs the native kernel: {library.LIBRARY} was not built")
 
 
@@ -56,11 +58,11 @@ def make(case):
     )
 
 
-def run(problem, instruction_set=0):
+def run(problem, kernel=(0, "float32")):
     """α, the output, and the gradients of document and query."""
     document, query = problem.document.clone().requires_grad_(), problem.query.clone().requires_grad_()
     out, alpha = attention_kernel.gated_attention(
-        document, query, problem.mask, problem.draws, problem.dropped, instruction_set
+        document, query, problem.mask, problem.draws, problem.dropped, *kernel
     )
     return [alpha, out.detach(), *torch.autograd.grad(out, (document, query), problem.gradient)]
 
@@ -86,28 +88,37 @@ CASES = st.builds(
 )
 
 
+TOLERANCES = {
+    "float32": (1e-5, {"alpha": 1e-6, "out": 1e-5, "d_document": 1e-4, "d_query": 1e-4}),
+    "bf16": (0.03, {"alpha": 0.01, "out": 0.05, "d_document": 0.1, "d_query": 0.3}),
+}
+"""The largest errors, relative and absolute; a bf16 number has 8 significant bits."""
+
+
 @needs_kernel
-@pytest.mark.parametrize("number", range(len(SETS)), ids=SETS)
+@every_kernel
 @given(case=CASES)
 @settings(max_examples=40, deadline=None)
-def test_the_kernel_computes_what_the_equations_say(number, case):
+def test_the_kernel_computes_what_the_equations_say(kernel, case):
     problem = make(case)
-    found, expected = run(problem, number), run_reference(problem)
+    found, expected = run(problem, kernel), run_reference(problem)
     scale = 1.0 if problem.draws is None else 2**16 / (2**16 - problem.dropped)
+    relative, limits = TOLERANCES[kernel[1]]
     for name, one, other in zip(("alpha", "out", "d_document", "d_query"), found, expected, strict=True):
-        limit = {"alpha": 1e-6, "out": 1e-5}.get(name, 1e-4) * (1.0 if name == "alpha" else scale)
-        torch.testing.assert_close(one.double(), other, rtol=1e-5, atol=limit, msg=name.__add__)
+        limit = limits[name] * (1.0 if name == "alpha" else scale)
+        torch.testing.assert_close(one.double(), other, rtol=relative, atol=limit, msg=name.__add__)
 
 
 @needs_kernel
+@every_kernel
 @pytest.mark.parametrize("case", [Case(1, 700, 27, 64, 26214), Case(7, 130, 5, 33), Case(32, 3, 40, 8, 26214)])
-def test_the_same_bits_whatever_the_number_of_threads(case):
+def test_the_same_bits_whatever_the_number_of_threads(case, kernel):
     problem, before = make(case), torch.get_num_threads()
     try:
         results = []
         for threads in (1, 2, 3, 5):
             torch.set_num_threads(threads)
-            results.append(run(problem))
+            results.append(run(problem, kernel))
     finally:
         torch.set_num_threads(before)
     for other in results[1:]:

@@ -33,6 +33,10 @@ needs_kernel = pytest.mark.skipif(
     load_quietly() is None, reason=f"needs the native kernel: {library.LIBRARY} was not built, or GAREADER_GRU=none"
 )
 SETS = library.instruction_sets()
+KERNELS = [(number, precision) for number in range(len(SETS)) for precision in library.PRECISIONS]
+every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=[f"{SETS[number]} {name}" for number, name in KERNELS])
+TOLERANCES = {"float32": (1e-5, 1e-4), "bf16": (0.02, 0.05)}
+"""The largest errors of outputs and gradients, relative to the largest value; a bf16 number has 8 significant bits."""
 
 
 @dataclass(frozen=True)
@@ -93,10 +97,10 @@ def make(case):
 NAMES = "out", "d_values", "d_input_weight", "d_recurrent_weight", "d_bias"
 
 
-def run(problem, instruction_set=0):
+def run(problem, kernel=(0, "float32")):
     """The kernel's output and gradients, in the order of NAMES."""
     values, *weights = (tensor.detach().requires_grad_() for tensor in (problem.values, *problem.weights))
-    out = gru_kernel.bigru(values, problem.words, problem.mask, tuple(weights), problem.cell, instruction_set)
+    out = gru_kernel.bigru(values, problem.words, problem.mask, tuple(weights), problem.cell, *kernel)
     return [out.detach(), *torch.autograd.grad(out, (values, *weights), problem.gradient)]
 
 
@@ -128,11 +132,12 @@ def check_same(one, other):
 def check(case):
     problem = make(case)
     expected = run_reference(problem)
-    for number in range(len(SETS)):
-        actual = run(problem, number)
-        check_close(actual[0], expected[0], 1e-5)
+    for number, precision in KERNELS:
+        actual = run(problem, (number, precision))
+        of_outputs, of_gradients = TOLERANCES[precision]
+        check_close(actual[0], expected[0], of_outputs, f"out ({SETS[number]}, {precision})")
         for name, found, true in zip(NAMES[1:], actual[1:], expected[1:], strict=True):
-            check_close(found, true, 1e-4, f"{name} ({SETS[number]})")
+            check_close(found, true, of_gradients, f"{name} ({SETS[number]}, {precision})")
         assert (actual[0][~problem.mask] == 0).all()
         if problem.words is None:
             assert (actual[1][~problem.mask] == 0).all()
@@ -204,24 +209,24 @@ def threads():
 
 
 @needs_kernel
-@pytest.mark.parametrize("number", range(len(SETS)), ids=SETS)
+@every_kernel
 @pytest.mark.parametrize("case", TOGETHER, ids=str)
-def test_same_bits_whatever_the_threads(case, number, threads):
+def test_same_bits_whatever_the_threads(case, kernel, threads):
     problem = make(case)
-    alone = run(problem, number)
-    check_same(alone, run(problem, number))
+    alone = run(problem, kernel)
+    check_same(alone, run(problem, kernel))
     for count in (2, 3, 5):
         threads(count)
-        check_same(alone, run(problem, number))
+        check_same(alone, run(problem, kernel))
 
 
 @needs_kernel
 @pytest.mark.parametrize("case", [*TOGETHER, *BLOCKS.values()], ids=str)
 def test_same_bits_with_and_without_gradients(case):
     problem = make(case)
-    for number in range(len(SETS)):
-        out = gru_kernel.bigru(problem.values, problem.words, problem.mask, problem.weights, problem.cell, number)
-        assert torch.equal(out, run(problem, number)[0])
+    for kernel in KERNELS:
+        out = gru_kernel.bigru(problem.values, problem.words, problem.mask, problem.weights, problem.cell, *kernel)
+        assert torch.equal(out, run(problem, kernel)[0])
 
 
 @needs_kernel
@@ -263,10 +268,10 @@ def test_padding_is_not_read(cell, strange):
     problem = make(Case(11, 8, 7, 9, cell))
     dirty = problem.values.masked_fill(~problem.mask.unsqueeze(-1), strange)
     assert dirty.equal(problem.values) is False
-    for number in range(len(SETS)):
-        clean = gru_kernel.bigru(problem.values, None, problem.mask, problem.weights, cell, number)
-        assert torch.equal(gru_kernel.bigru(dirty, None, problem.mask, problem.weights, cell, number), clean)
-        found = run(replace(problem, values=dirty), number)[0]
+    for kernel in KERNELS:
+        clean = gru_kernel.bigru(problem.values, None, problem.mask, problem.weights, cell, *kernel)
+        assert torch.equal(gru_kernel.bigru(dirty, None, problem.mask, problem.weights, cell, *kernel), clean)
+        found = run(replace(problem, values=dirty), kernel)[0]
         assert torch.equal(found, clean)
     reference = module(problem, torch.float64)
     assert torch.equal(reference(dirty.double(), problem.mask), reference(problem.values.double(), problem.mask))
@@ -290,12 +295,13 @@ def test_large_inputs_saturate(cell, scale):
     problem = make(Case(9, 7, 13, 10, cell, mask="full"))
     signs = problem.weights[0].sign()  # an odd number of ±1: no sum is near zero, where rounding would decide
     problem = replace(problem, values=problem.values.sign() * scale, weights=(signs, *problem.weights[1:]))
-    for number in range(len(SETS)):
-        out, *gradients = run(problem, number)
+    for kernel in KERNELS:
+        out, *gradients = run(problem, kernel)
         assert out.abs().max() <= 1 + 1e-6
         assert out.abs().max() > 0.5
         assert all(gradient.isfinite().all() for gradient in gradients)
-        check_close(out, module(problem, torch.float64)(problem.values.double(), problem.mask).detach(), 1e-5)
+        exact = module(problem, torch.float64)(problem.values.double(), problem.mask).detach()
+        check_close(out, exact, TOLERANCES[kernel[1]][0])
 
 
 @needs_kernel
@@ -310,9 +316,9 @@ def test_nan_is_never_hidden(cell, words):
     expected = module(problem, torch.float64)(problem.values.double(), problem.mask, problem.words).isnan() & real
     assert expected[tuple(where)].all()
     assert not expected[problem.mask].all()
-    for number in range(len(SETS)):
-        assert torch.equal(run(problem, number)[0].isnan(), expected)  # padding stays zero; the reference has NaN there
-        out = gru_kernel.bigru(problem.values, problem.words, problem.mask, problem.weights, cell, number)
+    for kernel in KERNELS:
+        assert torch.equal(run(problem, kernel)[0].isnan(), expected)  # padding stays zero; the reference has NaN there
+        out = gru_kernel.bigru(problem.values, problem.words, problem.mask, problem.weights, cell, *kernel)
         assert torch.equal(out.isnan(), expected)
 
 
@@ -405,6 +411,52 @@ def test_words_out_of_range(word):
         module(problem)(problem.values, problem.mask, problem.words)
 
 
+def rounded(tensor):
+    """The nearest bf16 numbers."""
+    return tensor.bfloat16().float()
+
+
+@needs_kernel
+@every_kernel
+def test_weight_gradients_of_one_token_are_products_of_rounded_numbers(kernel):
+    """One product, no sum, and the bias has the other factor: equal to the last bit, also halfway between numbers."""
+    problem = make(Case(1, 1, 300, 5, mask="full"))
+    halfway = torch.tensor([1 + 2**-8, 1 + 3 * 2**-8, -1 - 2**-8, 1 + 2**-8 + 2**-23, 3.3895e38, 1e-30, 0.0, -0.0])
+    problem.values[0, 0, :8] = halfway
+    problem.weights[0][:, :8] = 0.0
+    _, _, found, _, d_bias = run(problem, kernel)
+    left, right = problem.values[0, 0], d_bias[:, 0]
+    if kernel[1] == "bf16":
+        left, right = rounded(left), rounded(right)
+    assert torch.equal(found, left[:, None] * right)
+
+
+@needs_kernel
+@every_kernel
+@pytest.mark.parametrize("cell", CELLS)
+def test_states_of_one_token_are_those_of_rounded_numbers(kernel, cell):
+    problem = make(Case(7, 1, 75, 33, cell, mask="full"))
+    weights = problem.weights
+    if kernel[1] == "bf16":
+        exact = replace(problem, values=rounded(problem.values), weights=(*map(rounded, weights[:2]), weights[2]))
+    else:
+        exact = problem
+    found, expected = run(problem, kernel), run(exact)
+    check_close(found[0], expected[0].double(), 1e-6)
+    check_close(found[4], expected[4].double(), 1e-6)
+
+
+@needs_kernel
+def test_the_precision_is_chosen_for_what_is_computed_inside():
+    problem = make(Case(3, 4, 5, 6))
+    gru, values = module(problem), problem.values.clone().requires_grad_()
+    with native.products_in("bf16"):
+        out = gru(values, problem.mask)
+    gradients = torch.autograd.grad(out, (values, *gru.parameters()), problem.gradient)  # outside
+    check_same([out, *gradients], run(problem, (0, "bf16")))
+    assert torch.equal(gru(values, problem.mask), run(problem)[0])
+
+
 @needs_kernel
 def test_unknown_instruction_set():
     problem = make(Case(3, 4, 5, 6))
@@ -479,7 +531,7 @@ sys.exit(os.waitstatus_to_exitcode(status))
 def test_double_precision_is_left_to_pytorch(monkeypatch):
     problem = make(Case(3, 4, 5, 6))
 
-    def refuse(*arguments):
+    def refuse(*arguments, **options):
         raise AssertionError
 
     monkeypatch.setattr(gru_kernel, "bigru", refuse)
@@ -514,6 +566,33 @@ def test_environment_with_an_unknown_choice():
     done = python(CHOSEN, GAREADER_GRU="nonsense")
     assert "ConfigError: GAREADER_GRU = 'nonsense' is not known; use native or none" in done.stderr
     assert done.returncode == 1
+
+
+@pytest.fixture
+def precision_of(monkeypatch):
+    """The precision of answers with a value of GAREADER_PRECISION."""
+
+    def chosen(value):
+        monkeypatch.setenv("GAREADER_PRECISION", value)
+        library.chosen_precision.cache_clear()
+        return library.chosen_precision()
+
+    yield chosen
+    library.chosen_precision.cache_clear()
+
+
+def test_environment_chooses_the_precision_of_answers(precision_of, monkeypatch):
+    assert precision_of("float32") == precision_of("") == "float32"
+    with pytest.raises(ConfigError, match="GAREADER_PRECISION = 'fp8' is not known; use float32 or bf16"):
+        precision_of("fp8")
+    monkeypatch.setattr(library, "has_bf16", lambda: True)
+    assert precision_of("bf16") == "bf16"
+
+
+def test_answers_in_emulated_bf16_are_warned_of(precision_of, monkeypatch):
+    monkeypatch.setattr(library, "has_bf16", lambda: False)
+    with pytest.warns(UserWarning, match="GAREADER_PRECISION = 'bf16', but this processor has no instructions for it"):
+        assert precision_of("bf16") == "bf16"
 
 
 @pytest.fixture

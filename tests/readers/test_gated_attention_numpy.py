@@ -9,6 +9,7 @@ from gareader.core.errors import ConfigError
 from gareader.data.arrays import TABLE
 from gareader.data.examples import PLACEHOLDER, Example
 from gareader.kernels import layers, library
+from gareader.nn import native
 from gareader.nn.tensors import tensors
 from gareader.readers.gated_attention_numpy import GatedAttentionInNumpy, shapes
 from gareader.readers.settings import GatedAttentionConfig
@@ -21,7 +22,7 @@ LOST = Example("lost", ("nothing", "here"), (PLACEHOLDER, "has"), (("Ann",), ("B
 EXAMPLES = [*synthetic.corpus(6, seed=3), LOST]
 
 
-def twins(name):
+def twins(name, precision="float32"):
     """A reader on torch and the same in numpy, with weights far from small."""
     kind, config = OWN[name]
     assert isinstance(config, GatedAttentionConfig)
@@ -32,7 +33,7 @@ def twins(name):
             weight.normal_(0, 0.4, generator=generator)
     weights = arrays(reader)
     words = weights.pop(TABLE)
-    return reader, GatedAttentionInNumpy(config, weights, words, len(COLLATE.alphabet))
+    return reader, GatedAttentionInNumpy(config, weights, words, len(COLLATE.alphabet), precision)
 
 
 @pytest.fixture(params=["native", "numpy"])
@@ -69,8 +70,24 @@ def test_a_question_without_candidates_in_the_document(way):
     assert np.isneginf(output.log_probabilities).all()
 
 
-def test_neither_threads_nor_repetition_change_a_bit(way, monkeypatch):
-    in_numpy = twins("gated-attention: default")[1]
+@pytest.mark.parametrize("name", OWN)
+def test_in_bf16_it_reads_as_on_torch(name):
+    if library.library() is None:
+        pytest.skip("needs the native kernel, which was not built")
+    on_torch, in_numpy = twins(name, "bf16")
+    batch = COLLATE(EXAMPLES)
+    with torch.inference_mode(), native.products_in("bf16"):
+        expected = on_torch(tensors(batch)).log_probabilities.exp().numpy()
+    found = np.exp(in_numpy(batch).log_probabilities)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-3)  # a last bit of float32 can be one of bf16 later
+    exact = np.exp(twins(name)[1](batch).log_probabilities)
+    assert not np.array_equal(found, exact)
+    np.testing.assert_allclose(found, exact, rtol=0, atol=0.1)
+
+
+@pytest.mark.parametrize("precision", library.PRECISIONS)
+def test_neither_threads_nor_repetition_change_a_bit(way, precision, monkeypatch):
+    in_numpy = twins("gated-attention: default", precision)[1]
     batch = COLLATE(EXAMPLES * 3)
     seen = []
     for threads in (1, 2, 3, 2):

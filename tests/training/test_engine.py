@@ -9,46 +9,46 @@ from gareader.core.distributed import ALONE
 from gareader.core.errors import ConfigError, TrainingError
 from gareader.nn import gru_kernel
 from gareader.nn.tensors import tensors
+from gareader.training import engine
 from gareader.training.engine import Engine, training_device
 from gareader.training.settings import TrainConfig
 from readers.test_contract import COLLATE, build, every_variant
 from readers.variants import VARIANTS
 
 EXAMPLES = synthetic.corpus(7, seed=5)
-needs_bf16 = pytest.mark.skipif(
-    not torch.cpu.get_capabilities().get("avx512_bf16"), reason="needs a processor that computes in bf16"
-)
 
 
 def gradients(kind, config, dtype=torch.float32, **train):
     """Of the examples, and what was measured."""
     reader = build(kind, config, dtype=dtype).train()
-    engine = Engine(kind, reader, TrainConfig(**train))
-    measured = engine.gradients([tensors(COLLATE(EXAMPLES))], len(EXAMPLES), 0)
+    measured = Engine(kind, reader, TrainConfig(**train)).gradients([tensors(COLLATE(EXAMPLES))], len(EXAMPLES), 0)
     return {name: weight.grad for name, weight in reader.named_parameters() if weight.grad is not None}, measured
 
 
-@needs_bf16
+half_the_bits = pytest.mark.filterwarnings("ignore:train.precision = 'bf16'")
+
+
+@half_the_bits
 @every_variant
 def test_half_the_bits_give_nearly_the_same_loss(kind, config):
     exact, rough = (gradients(kind, config, precision=precision)[1].loss for precision in ("float32", "bf16"))
     assert rough == pytest.approx(exact, rel=0.005)
 
 
-@needs_bf16
+@half_the_bits
 def test_half_the_bits_leave_the_weights_and_the_kernel_as_they_are(monkeypatch):
     calls = []
     kernel = gru_kernel.bigru
 
-    def counted(*arguments):
-        calls.append(1)
-        return kernel(*arguments)
+    def counted(*arguments, **options):
+        calls.append(options["precision"])
+        return kernel(*arguments, **options)
 
     monkeypatch.setattr(gru_kernel, "bigru", counted)
     rough, exact = (gradients(*VARIANTS["gated-attention: default"], precision=p)[0] for p in ("bf16", "float32"))
     assert {gradient.dtype for gradient in rough.values()} == {torch.float32}
-    assert any(not gradient.equal(exact[name]) for name, gradient in rough.items())  # something was in bf16
-    assert len(calls) == 2 * 7  # every Bi-GRU
+    assert all(not gradient.equal(exact[name]) for name, gradient in rough.items())
+    assert calls == ["bf16"] * 7 + ["float32"] * 7  # every Bi-GRU
 
 
 @pytest.mark.slow
@@ -64,8 +64,8 @@ def test_compiled_equations_are_the_same(variant):
 
 
 def test_slices_for_which_nothing_is_left_are_left_out():
-    engine = Engine(*VARIANTS["gated-attention: default"][:1], torch.nn.Linear(1, 1), TrainConfig(micro_batches=4))
-    assert [part.tolist() for part in engine.slices(np.arange(2))] == [[0], [1]]
+    sliced = Engine(*VARIANTS["gated-attention: default"][:1], torch.nn.Linear(1, 1), TrainConfig(micro_batches=4))
+    assert [part.tolist() for part in sliced.slices(np.arange(2))] == [[0], [1]]
 
 
 def test_a_batch_moves_as_a_whole():
@@ -85,10 +85,32 @@ def test_a_gpu_that_is_not_there():
         training_device(TrainConfig(device="cuda"), ALONE)
 
 
-def test_a_processor_without_bf16(monkeypatch):
+@pytest.mark.parametrize(
+    ("variant", "warning"),
+    [
+        ("gated-attention: default", "this processor has no instructions for it: it is emulated, slower than float32"),
+        ("deep-lstm: default", "no bf16, and the native kernel no layer of this reader: training in float32"),
+    ],
+)
+def test_a_processor_without_bf16(variant, warning, monkeypatch):
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx2": True})
-    with pytest.raises(TrainingError, match="this processor has no bf16; use float32"):
-        training_device(TrainConfig(device="cpu", precision="bf16"), ALONE)
+    monkeypatch.setattr(engine, "has_bf16", lambda: False)
+    kind, config = VARIANTS[variant]
+    with pytest.warns(UserWarning, match=warning):
+        gradients(kind, config, precision="bf16")
+
+
+def test_a_processor_with_bf16(monkeypatch):
+    """The kernel's layers leave nothing to torch; a reader without them is torch's."""
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": True})
+    monkeypatch.setattr(engine, "has_bf16", lambda: True)
+    kernels, lstm = (build(*VARIANTS[f"{name}: default"]) for name in ("gated-attention", "deep-lstm"))
+    half, whole = TrainConfig(precision="bf16"), TrainConfig()
+    cpu, gpu = torch.device("cpu"), torch.device("cuda")
+    assert engine.precisions(half, kernels, cpu) == ("bf16", False)
+    assert engine.precisions(half, lstm, cpu) == ("float32", True)
+    assert engine.precisions(half, kernels, gpu) == ("float32", True)
+    assert engine.precisions(whole, kernels, cpu) == engine.precisions(whole, lstm, gpu) == ("float32", False)
 
 
 def test_no_compiler(monkeypatch):

@@ -1,4 +1,4 @@
-"""The contenders: one reader with the native kernels, in plain PyTorch, and on `torch.nn.GRU`."""
+"""The contenders: one reader with the native kernels in float32 and bf16, in plain PyTorch, and on `torch.nn.GRU`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,7 +6,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from gareader.benchmark.measure import Work
 from gareader.data.arrays import TABLE
+from gareader.kernels.library import Precision
+from gareader.nn import native
 from gareader.nn.gated_attention import GatedAttention
 from gareader.nn.gru import BiGRU
 from gareader.nn.tensors import Batch, Types
@@ -18,6 +21,8 @@ from gareader.readers.settings import GatedAttentionConfig
 from gareader.trained.model import arrays
 
 NATIVE, PYTORCH, NN_GRU = "gareader native", "gareader PyTorch", "torch.nn.GRU"
+BF16 = "gareader bf16"
+"""The native kernels with products in bf16."""
 
 
 class PyTorchBiGRU(BiGRU):
@@ -114,11 +119,21 @@ def contender(name: str, size: Size) -> GatedAttentionReader:
     return reader
 
 
-def in_numpy(reader: GatedAttentionReader) -> GatedAttentionInNumpy:
+def in_bf16(work: Work) -> Work:
+    """The same work with the native kernels' products in bf16."""
+
+    def run() -> object:
+        with native.products_in("bf16"):
+            return work()
+
+    return run
+
+
+def in_numpy(reader: GatedAttentionReader, precision: Precision = "float32") -> GatedAttentionInNumpy:
     """The same reader in numpy and the native kernel."""
     weights = arrays(reader)
     words = weights.pop(TABLE)
-    return GatedAttentionInNumpy(reader.config, weights, words, len(weights["embed.characters.table"]))
+    return GatedAttentionInNumpy(reader.config, weights, words, len(weights["embed.characters.table"]), precision)
 
 
 def random_batch(size: Size) -> Batch:

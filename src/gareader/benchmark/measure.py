@@ -75,9 +75,10 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def matrix_product(size: int = 2048) -> Work:
+def matrix_product(size: int = 2048, dtype: torch.dtype = torch.float32) -> Work:
     """A large matrix product of 2 size³ operations, which shows the peak speed of the machine."""
-    left, right, out = torch.rand(size, size), torch.rand(size, size), torch.empty(size, size)
+    left, right = torch.rand(size, size).to(dtype), torch.rand(size, size).to(dtype)
+    out = torch.empty(size, size, dtype=dtype)
     return lambda: torch.mm(left, right, out=out)
 
 

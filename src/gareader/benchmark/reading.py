@@ -5,20 +5,25 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 
+import torch
+
 from gareader.benchmark.contenders import (
+    BF16,
     GRUS,
     NATIVE,
     NN_GRU,
     Size,
     contender,
     forward_pass,
+    in_bf16,
     in_numpy,
     random_batch,
     training_step,
 )
 from gareader.benchmark.measure import Times, Work, busy_core, matrix_product, side_by_side
+from gareader.kernels.library import has_bf16, library
 
-PEAK, PRODUCT = "matrix product", 2048
+PEAK, BF16_PEAK, PRODUCT = "matrix product", "bf16 matrix product", 2048
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,8 @@ class Measurement:
     """Floating-point operations of the dense products in the work, counted from the equations."""
     peak: float
     """Operations per second of the fastest large matrix product in the same run."""
+    bf16_peak: float | None
+    """That of a product of bf16 matrices; None where the processor has no instructions for it."""
 
     @property
     def speedup_over_nn_gru(self) -> float:
@@ -45,25 +52,51 @@ class Measurement:
         """Operations per second as a share of the peak."""
         return self.operations / self.times[NATIVE].median / self.peak
 
+    @property
+    def bf16_speedup(self) -> float | None:
+        """The speed with products in bf16 relative to float32; None without the native kernel."""
+        return self.times[NATIVE].median / self.times[BF16].median if BF16 in self.times else None
+
+    @property
+    def bf16_share_of_peak(self) -> float | None:
+        """Operations per second with products in bf16 as a share of the bf16 peak, if there is one."""
+        if self.bf16_peak is None or BF16 not in self.times:
+            return None
+        return self.operations / self.times[BF16].median / self.bf16_peak
+
 
 def measure(work: str, works: Mapping[str, Work], operations: float, repeats: int, *, busy: bool) -> Measurement:
-    """Time the contenders and a matrix product side by side; with `busy`, beside a process that keeps a core busy."""
-    all_works = {**works, PEAK: matrix_product(PRODUCT)}
+    """Time the contenders and matrix products side by side; with `busy`, beside a process that keeps a core busy."""
+    products = {PEAK: matrix_product(PRODUCT)}
+    if has_bf16():
+        products[BF16_PEAK] = matrix_product(PRODUCT, torch.bfloat16)
     with busy_core() if busy else nullcontext():
-        times = side_by_side(all_works, repeats)
-    peak = 2 * PRODUCT**3 / min(times.pop(PEAK).seconds)
-    return Measurement(work, busy, times, operations, peak)
+        times = side_by_side({**works, **products}, repeats)
+    peaks = {name: 2 * PRODUCT**3 / min(times.pop(name).seconds) for name in products}
+    return Measurement(work, busy, times, operations, peaks[PEAK], peaks.get(BF16_PEAK))
+
+
+def with_bf16(works: dict[str, Work], work: Work) -> dict[str, Work]:
+    """The works with that of the native kernel in bf16 after the native one, if there is a kernel."""
+    if library() is None:
+        return works
+    return {NATIVE: works[NATIVE], BF16: work, **works}
 
 
 def train(size: Size) -> tuple[dict[str, Work], float]:
     """A training step of each contender, and its number of operations."""
     batch = random_batch(size)
-    return {name: partial(training_step(contender(name, size)), batch) for name in GRUS}, size.training_operations
+
+    def step(name: str) -> Work:
+        return partial(training_step(contender(name, size)), batch)
+
+    return with_bf16({name: step(name) for name in GRUS}, in_bf16(step(NATIVE))), size.training_operations
 
 
 def infer(size: Size) -> tuple[dict[str, Work], float]:
     """A forward pass of each contender, and its number of operations; the native one reads in numpy, as answers do."""
     batch = random_batch(size)
     works: dict[str, Work] = {name: partial(forward_pass(contender(name, size)), batch) for name in GRUS}
-    works[NATIVE] = partial(in_numpy(contender(NATIVE, size)), batch.map(lambda tensor: tensor.numpy()))
-    return works, size.forward_operations
+    arrays = batch.map(lambda tensor: tensor.numpy())
+    works[NATIVE] = partial(in_numpy(contender(NATIVE, size)), arrays)
+    return with_bf16(works, partial(in_numpy(contender(NATIVE, size), "bf16"), arrays)), size.forward_operations

@@ -14,6 +14,7 @@ from cyclopts.validators import Number
 from gareader.cli.app import Json
 from gareader.core.files import opened
 from gareader.data.sources import STORIES, read_examples
+from gareader.kernels.library import instruction_sets
 
 if TYPE_CHECKING:
     from gareader.benchmark.contenders import Size
@@ -166,20 +167,30 @@ def show_measurements(
     for beside in (False, True) if busy else (False,):
         result = measure(work, works, operations, repeats, busy=beside)
         if as_json:
-            ratios = {"speedup_over_nn_gru": result.speedup_over_nn_gru, "share_of_peak": result.share_of_peak}
-            print(json.dumps({**asdict(size), **asdict(result), **ratios}), flush=True)
+            names = "speedup_over_nn_gru", "share_of_peak", "bf16_speedup", "bf16_share_of_peak"
+            ratios = {name: getattr(result, name) for name in names}
+            sets = {"instruction_sets": instruction_sets()}
+            print(json.dumps({**asdict(size), **sets, **asdict(result), **ratios}), flush=True)
         else:
             show(result)
 
 
 def show(result: "Measurement") -> None:
     """Print a measurement."""
-    print(f"{result.work}, {'one core kept busy by another process' if result.busy else 'quiet'}")
+    sets = ", ".join(instruction_sets()) or "no native kernel"
+    print(f"{result.work}, {'one core kept busy by another process' if result.busy else 'quiet'}, {sets}")
     for name, times in result.times.items():
         print_times(name, times.seconds, f"{threads(times)}   {result.operations / times.median / 1e9:6.0f} GFLOP/s")
     print(f"{'matrix product':<24} {'':10}   {result.peak / 1e9:6.0f} GFLOP/s")
+    if result.bf16_peak is not None:
+        print(f"{'bf16 matrix product':<24} {'':10}   {result.bf16_peak / 1e9:6.0f} GFLOP/s")
     print(f"{'over torch.nn.GRU':<24} {result.speedup_over_nn_gru:8.2f} times as fast")
     print(f"{'share of the peak':<24} {result.share_of_peak:8.2f}", flush=True)
+    if result.bf16_speedup is not None:
+        emulated = ", emulated: no instructions for bf16 here" if result.bf16_peak is None else ""
+        print(f"{'bf16 over float32':<24} {result.bf16_speedup:8.2f} times as fast{emulated}", flush=True)
+    if result.bf16_share_of_peak is not None:
+        print(f"{'share of the bf16 peak':<24} {result.bf16_share_of_peak:8.2f}", flush=True)
 
 
 def print_times(label: str, seconds: list[float], more: str = "") -> None:

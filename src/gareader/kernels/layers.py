@@ -1,4 +1,4 @@
-"""Bi-GRU and gated attention on numpy arrays: by the native library, or in numpy where there is none."""
+"""Bi-GRU and gated attention on numpy arrays: by the native library, or in numpy, always in float32."""
 
 import ctypes
 from collections.abc import Sequence
@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from gareader.kernels.library import (
     CELLS,
+    PRECISIONS,
     GateShape,
     GruReading,
     GruShape,
+    Precision,
     call,
     library,
     loaded_library,
@@ -32,10 +34,10 @@ Weights = tuple[Floats, Floats, Floats]
 
 
 class BiGRU:
-    """A bidirectional GRU with its weights, which the library packs once."""
+    """A bidirectional GRU with its weights, which the library packs once, in the precision of its products."""
 
-    def __init__(self, weights: Weights, cell: CellName) -> None:
-        self.weights, self.cell = weights, cell
+    def __init__(self, weights: Weights, cell: CellName, precision: Precision = "float32") -> None:
+        self.weights, self.cell, self.precision = weights, cell, precision
 
     def __call__(self, sequence: Floats, mask: Masks, words: Indices | None = None) -> Floats:
         """BiGRU(X): (B, T, inputs), (B, T) → (B, T, 2H); a masked step keeps the state, and its output is zero.
@@ -47,7 +49,8 @@ class BiGRU:
     def shape(self, batch: int, steps: int, rows: int) -> GruShape:
         """The sizes as the library reads them."""
         inputs, hidden = self.weights[0].shape[1], self.weights[1].shape[1]
-        return GruShape(CELLS[self.cell], batch, steps, inputs, hidden, rows, threads(), 0)
+        precision = PRECISIONS[self.precision]
+        return GruShape(CELLS[self.cell], batch, steps, inputs, hidden, rows, threads(), 0, precision)
 
     @cached_property
     def packed(self) -> Floats:
@@ -87,13 +90,15 @@ def read_together(readings: Sequence[Reading]) -> list[Floats]:
     return outs
 
 
-def gated_attention(document: Floats, query: Floats, query_mask: Masks) -> tuple[Floats, Floats]:
+def gated_attention(
+    document: Floats, query: Floats, query_mask: Masks, precision: Precision = "float32"
+) -> tuple[Floats, Floats]:
     """D ⊙ (α Q) and α = softmax(D Qᵀ): (B, D, 2H), (B, Q, 2H), (B, Q) → (B, D, 2H), (B, D, Q)."""
     if library() is None or not document.size:
         query_vectors, alpha = token_attention(document, query, query_mask)
         return document * query_vectors, alpha
     (batch, tokens, width), query_tokens = document.shape, query.shape[1]
-    shape = GateShape(batch, tokens, query_tokens, width, 0, threads(), 0)
+    shape = GateShape(batch, tokens, query_tokens, width, 0, threads(), 0, PRECISIONS[precision])
     alpha = np.empty((batch, tokens, loaded_library().gate_columns(query_tokens)), np.float32)
     out = np.empty(document.shape, np.float32)
     arrays = (_floats(document), _floats(query), _masks(query_mask), None, alpha, out)

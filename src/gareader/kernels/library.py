@@ -8,14 +8,18 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import count, takewhile
 from pathlib import Path
+from typing import Literal
 
 from gareader.core.errors import ConfigError
 
 LIBRARY = Path(__file__).with_name("libgru.so")
 """The path of the library; the installation builds it if there is a C compiler."""
 
-INTERFACE = 2
+INTERFACE = 3
 """The value of GRU_INTERFACE in the header that this module is written for."""
+
+EMULATED = "but this processor has no instructions for it: it is emulated, slower than float32"
+"""What is said of bf16 on such a processor."""
 
 _ERRORS = {1: "there is not enough memory", 2: "this machine lacks the instruction set", 3: "a word is out of range"}
 
@@ -25,7 +29,7 @@ class GruShape(ctypes.Structure):
 
     _fields_ = [
         (name, ctypes.c_int64)
-        for name in ("cell", "batch", "steps", "inputs", "hidden", "rows", "threads", "instruction_set")
+        for name in ("cell", "batch", "steps", "inputs", "hidden", "rows", "threads", "instruction_set", "precision")
     ]
 
 
@@ -43,12 +47,17 @@ class GateShape(ctypes.Structure):
 
     _fields_ = [
         (name, ctypes.c_int64)
-        for name in ("batch", "tokens", "query_tokens", "width", "dropped", "threads", "instruction_set")
+        for name in ("batch", "tokens", "query_tokens", "width", "dropped", "threads", "instruction_set", "precision")
     ]
 
 
 CELLS = {"paper": 0, "cudnn": 1}
 """The numbers of the GRU's cells in `gru_shape`."""
+
+Precision = Literal["float32", "bf16"]
+
+PRECISIONS: dict[Precision, int] = {"float32": 0, "bf16": 1}
+"""The numbers of the precisions of products in `gru_shape` and `gate_shape`."""
 
 
 @cache
@@ -119,6 +128,26 @@ def instruction_sets() -> list[str]:
     if loaded is None:
         return []
     return [name.decode() for name in takewhile(bool, map(loaded.gru_instruction_set, count()))]
+
+
+def has_bf16() -> bool:
+    """Whether this machine has instructions for bf16 products that the library uses; without them it emulates them."""
+    return any(name.endswith("bf16") for name in instruction_sets())
+
+
+@cache
+def chosen_precision() -> Precision:
+    """The precision of products on numpy arrays: `GAREADER_PRECISION`, float32 if it is not set.
+
+    It warns of bf16 without instructions for it.
+    """
+    choice = os.environ.get("GAREADER_PRECISION") or "float32"
+    for precision in PRECISIONS:
+        if choice == precision:
+            if precision == "bf16" and not has_bf16():
+                warnings.warn(f"GAREADER_PRECISION = 'bf16', {EMULATED}", stacklevel=2)
+            return precision
+    raise ConfigError(f"GAREADER_PRECISION = {choice!r} is not known; use float32 or bf16")
 
 
 def call(function: str, shape: ctypes.Structure, *addresses: int | None) -> None:

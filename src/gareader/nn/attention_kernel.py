@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from gareader.kernels.library import GateShape, loaded_library
+from gareader.kernels.library import PRECISIONS, GateShape, Precision, loaded_library
 from gareader.nn import native
 
 
@@ -17,6 +17,7 @@ def gated_attention(
     draws: Tensor | None,
     dropped: int,
     instruction_set: int = 0,
+    precision: Precision = "float32",
 ) -> tuple[Tensor, Tensor]:
     """D ⊙ (α Q) after dropout, and α: (B, D, 2H) and (B, D, Q); α has no gradient.
 
@@ -33,7 +34,7 @@ def gated_attention(
         }
     )
     out, alpha = _GatedAttention.apply(  # type: ignore[no-untyped-call]
-        document, query, query_mask, draws, dropped, instruction_set
+        document, query, query_mask, draws, dropped, instruction_set, PRECISIONS[precision]
     )
     return out, alpha[:, :, :query_tokens]
 
@@ -48,12 +49,14 @@ class _GatedAttention(torch.autograd.Function):
         draws: Tensor | None,
         dropped: int,
         instruction_set: int,
+        precision: int,
     ) -> tuple[Tensor, Tensor]:
         document, query, query_mask = document.contiguous(), query.contiguous(), query_mask.contiguous()
         draws = None if draws is None else draws.contiguous()
         batch, tokens, width = document.shape
         query_tokens = query.shape[1]
-        shape = GateShape(batch, tokens, query_tokens, width, dropped, torch.get_num_threads(), instruction_set)
+        threads = torch.get_num_threads()
+        shape = GateShape(batch, tokens, query_tokens, width, dropped, threads, instruction_set, precision)
         out = torch.empty_like(document)
         alpha = document.new_empty(batch, tokens, loaded_library().gate_columns(query_tokens))
         native.call("gate_forward", shape, document, query, query_mask, draws, alpha, out)
@@ -69,4 +72,4 @@ class _GatedAttention(torch.autograd.Function):
         d_document, d_query = torch.empty_like(document), torch.empty_like(query)
         saved = document, query, query_mask, draws, alpha
         native.call("gate_backward", ctx.shape, *saved, gradient.contiguous(), d_document, d_query)
-        return d_document, d_query, None, None, None, None
+        return d_document, d_query, None, None, None, None, None

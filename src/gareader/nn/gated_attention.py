@@ -56,7 +56,9 @@ class GatedAttention(nn.Module):
         kernel = self.has_kernel and not (attention and torch.is_grad_enabled()) and native.usable(document, query_mask)
         if kernel and query is not None:
             draws = self.dropout.draws(document)
-            return attention_kernel.gated_attention(document, query, query_mask, draws, self.dropout.dropped)
+            return attention_kernel.gated_attention(
+                document, query, query_mask, draws, self.dropout.dropped, precision=native.precision()
+            )
         return self.in_pytorch(document, query, query_mask)
 
     def in_pytorch(self, document: Tensor, query: Tensor | None, query_mask: Tensor) -> tuple[Tensor, Tensor | None]:

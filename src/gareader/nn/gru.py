@@ -56,7 +56,7 @@ class BiGRU(nn.Module):
         """
         if native.usable(sequence, mask):
             weights = self.input_weight, self.recurrent_weight, self.bias
-            return gru_kernel.bigru(sequence, words, mask, weights, self.cell)
+            return gru_kernel.bigru(sequence, words, mask, weights, self.cell, precision=native.precision())
         return self.in_pytorch(sequence, mask, words)
 
     def in_pytorch(self, sequence: Tensor, mask: Tensor, words: Tensor | None) -> Tensor:

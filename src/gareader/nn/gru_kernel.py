@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from gareader.kernels.library import CELLS, GruShape, loaded_library
+from gareader.kernels.library import CELLS, PRECISIONS, GruShape, Precision, loaded_library
 from gareader.nn import native
 
 
@@ -18,6 +18,7 @@ def bigru(
     weights: tuple[Tensor, Tensor, Tensor],
     cell: str,
     instruction_set: int = 0,
+    precision: Precision = "float32",
 ) -> Tensor:
     """`BiGRU.forward` by the kernel; `weights` are the input weights, recurrent weights and biases."""
     batch, steps = mask.shape
@@ -34,7 +35,7 @@ def bigru(
     )
     keep = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (values, *weights))
     out: Tensor = _BiGRU.apply(  # type: ignore[no-untyped-call]
-        values, words, mask, *weights, CELLS[cell], instruction_set, keep
+        values, words, mask, *weights, CELLS[cell], instruction_set, PRECISIONS[precision], keep
     )
     return out
 
@@ -51,6 +52,7 @@ class _BiGRU(torch.autograd.Function):
         bias: Tensor,
         cell: int,
         instruction_set: int,
+        precision: int,
         keep: bool,
     ) -> Tensor:
         values, mask, words = values.contiguous(), mask.contiguous(), None if words is None else words.contiguous()
@@ -58,7 +60,7 @@ class _BiGRU(torch.autograd.Function):
         batch, steps = mask.shape
         hidden, inputs = recurrent_weight.shape[1], values.shape[-1]
         rows, threads = values.numel() // max(1, inputs), torch.get_num_threads()
-        shape = GruShape(cell, batch, steps, inputs, hidden, rows, threads, instruction_set)
+        shape = GruShape(cell, batch, steps, inputs, hidden, rows, threads, instruction_set, precision)
         out = values.new_empty(batch, steps, 2 * hidden)
         gates = values.new_empty(loaded_library().gru_gates_size(ctypes.byref(shape))) if keep else None
         native.call("gru_forward", shape, values, words, mask, *weights, out, gates)
@@ -78,4 +80,4 @@ class _BiGRU(torch.autograd.Function):
         d_bias = values.new_empty(2, 1, 1, 3 * ctx.shape.hidden)
         saved = values, words, mask, input_weight, recurrent_weight, out
         native.call("gru_backward", ctx.shape, *saved, gates, gradient.contiguous(), d_values, *d_weights, d_bias)
-        return d_values, None, None, *d_weights, d_bias, None, None, None
+        return d_values, None, None, *d_weights, d_bias, None, None, None, None

@@ -1,12 +1,32 @@
-"""Tensors for the native library: when it can read them, and how it is called with them."""
+"""Tensors for the native library: when it can read them, in which precision, and how it is called with them."""
 
 import ctypes
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import torch
 from torch import Tensor
 
 from gareader.kernels import library
+from gareader.kernels.library import Precision
+
+_precision: ContextVar[Precision] = ContextVar("precision", default="float32")
+
+
+@contextmanager
+def products_in(chosen: Precision) -> Iterator[None]:
+    """Let the library multiply in this precision, also in the backward pass of what is computed here."""
+    token = _precision.set(chosen)
+    try:
+        yield
+    finally:
+        _precision.reset(token)
+
+
+def precision() -> Precision:
+    """The precision that `products_in` has chosen, float32 outside of it."""
+    return _precision.get()
 
 
 def usable(values: Tensor, mask: Tensor) -> bool:

@@ -22,6 +22,7 @@ from gareader.kernels.layers import (
     read_together,
     token_attention,
 )
+from gareader.kernels.library import Precision
 from gareader.readers.features import FEATURES, ROWS, in_query
 from gareader.readers.gated_attention_settings import GatedAttentionConfig
 
@@ -38,8 +39,18 @@ class Table(Protocol):
 class GatedAttentionInNumpy:
     """Reads as `GatedAttentionReader` does, with the same weights under the same names."""
 
-    def __init__(self, config: GatedAttentionConfig, weights: Mapping[str, Floats], words: Table, letters: int) -> None:
-        """Raise ConfigError for weights of other names or shapes than the settings have."""
+    def __init__(
+        self,
+        config: GatedAttentionConfig,
+        weights: Mapping[str, Floats],
+        words: Table,
+        letters: int,
+        precision: Precision = "float32",
+    ) -> None:
+        """Raise ConfigError for weights of other names or shapes than the settings have.
+
+        `precision` is that of the products of Bi-GRUs and gated attention, if the native library computes them.
+        """
         if config.hops > len(weights):  # each hop has weights of its own
             raise ConfigError(f"hops = {config.hops}, but {len(weights)} arrays of weights")
         expected = shapes(config, words.shape[1], letters)
@@ -47,7 +58,7 @@ class GatedAttentionInNumpy:
         if wrong := sorted(name for name in expected | actual if expected.get(name) != actual.get(name)):
             name = wrong[0]
             raise ConfigError(f"{name} is {actual.get(name, 'missing')} where {expected.get(name, 'nothing')} is due")
-        self.config, self.words = config, words
+        self.config, self.words, self.precision = config, words, precision
         self.weights = {name: np.asarray(value, np.float32) for name, value in weights.items()}
         self.is_gated = config.query_attention != "none"
         self.grus = {name: self._gru(name) for name in gru_sizes(config, words.shape[1])}
@@ -109,13 +120,13 @@ class GatedAttentionInNumpy:
         input_weight, recurrent_weight, bias = (
             self.weights[f"{name}.{part}"] for part in ("input_weight", "recurrent_weight", "bias")
         )
-        return BiGRU((input_weight, recurrent_weight, bias), self.config.cell)
+        return BiGRU((input_weight, recurrent_weight, bias), self.config.cell, self.precision)
 
     def gate(self, document: Floats, query: Floats, query_mask: Masks) -> tuple[Floats, Floats | None]:
         """X = GA(D, Q): (B, D, 2H), (B, Q, 2H), (B, Q) → (B, D, 2H or 4H), and α (B, D, Q) if there is one."""
         config = self.config
         if (config.query_attention, config.gate) == ("token", "multiply"):
-            return gated_attention(document, query, query_mask)
+            return gated_attention(document, query, query_mask, self.precision)
         alpha = None
         if config.query_attention == "token":
             query_vectors, alpha = token_attention(document, query, query_mask)

@@ -16,6 +16,7 @@ from gareader.data.arrays import Batch, ReaderOutput
 from gareader.data.batching import BEGIN, END, Arrays, Collator
 from gareader.data.examples import Attention, Example, Prediction, mean_prediction
 from gareader.data.vocabulary import Alphabet, Vocabulary
+from gareader.kernels.library import chosen_precision
 from gareader.readers.gated_attention_numpy import GatedAttentionInNumpy, shapes
 from gareader.readers.gated_attention_settings import GATED_ATTENTION, GatedAttentionConfig
 from gareader.trained.ensembles import members, temperatures
@@ -268,9 +269,11 @@ def _reopened(place: Path | str, permutations: int) -> Answering:
 def _reader(path: Path, stored: Stored) -> ArrayReader:
     """The reader of a model: in numpy if it is a Gated-Attention Reader, otherwise on torch."""
     if stored.name == GATED_ATTENTION:
+        precision = chosen_precision()
         with as_model_errors(path):
             config = from_table(GatedAttentionConfig, recorded(stored.settings, "reader"), "reader")
-            return GatedAttentionInNumpy(config, stored.weights, stored.words, len(stored.collator.alphabet))
+            letters = len(stored.collator.alphabet)
+            return GatedAttentionInNumpy(config, stored.weights, stored.words, letters, precision)
     with extras_told():
         from gareader.trained.model import OnTorch, load  # readers of other papers need torch
     return OnTorch(load(path).reader)

@@ -20,6 +20,8 @@ from torch.nn.parallel import DistributedDataParallel
 
 from gareader.core.distributed import ALONE, Group
 from gareader.core.errors import TrainingError
+from gareader.kernels.library import EMULATED, Precision, has_bf16, library
+from gareader.nn import native
 from gareader.nn.dropout import Dropout
 from gareader.nn.gated_attention import GatedAttention
 from gareader.nn.gru import BiGRU
@@ -71,6 +73,7 @@ class Engine:
         self.device = training_device(config, group)
         self.computed = GradientTime()
         reader.to(self.device)
+        self.native_precision, self.autocast = precisions(config, reader, self.device)
         self.module: Any = compile_reader(reader) if config.compile else reader
         if group.size > 1:
             self.module = DistributedDataParallel(self.module, forward_sync_buffers=False)
@@ -115,25 +118,45 @@ class Engine:
         index = self.group.rank * self.config.micro_batches + number
         with torch.random.fork_rng(devices=[self.device] if self.device.type == "cuda" else []):
             torch.manual_seed(((self.config.seed << 32) + step + index * _SEED_STRIDE) % 2**64)
-            with torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.precision == "bf16"):
+            with (
+                native.products_in(self.native_precision),
+                torch.autocast(self.device.type, torch.bfloat16, enabled=self.autocast),
+            ):
                 return self.module(batch)
 
 
 def training_device(config: TrainConfig, group: Group) -> torch.device:
-    """The device to train on; raises TrainingError for a device or precision that this machine lacks."""
+    """The device to train on; raises TrainingError for a device that this machine lacks, or a GPU without bf16."""
     has_gpu = torch.cuda.is_available()
     if config.device == "cuda" and not has_gpu:
         raise TrainingError("train.device = 'cuda', but PyTorch finds no GPU here; use auto or cpu")
     if config.device == "cpu" or not has_gpu:
-        cpu = torch.cpu.get_capabilities()
-        if config.precision == "bf16" and not any(cpu.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16")):
-            raise TrainingError("train.precision = 'bf16', but this processor has no bf16; use float32")
         return torch.device("cpu")
     device = torch.device("cuda", group.local_rank)
     torch.cuda.set_device(device)
     if config.precision == "bf16" and not torch.cuda.is_bf16_supported(including_emulation=False):
         raise TrainingError("train.precision = 'bf16', but this GPU has no bf16; use float32")
     return device
+
+
+def precisions(config: TrainConfig, reader: nn.Module, device: torch.device) -> tuple[Precision, bool]:
+    """The precision of the native library's products, and whether torch's are in bf16.
+
+    With bf16 on a CPU the library multiplies in bf16, and torch in float32. A reader without a Bi-GRU, for which the
+    library has no layers, leaves bf16 to torch, where the processor has it.
+    """
+    if config.precision == "float32" or device.type == "cuda":
+        return "float32", config.precision == "bf16"
+    if library() is not None and any(isinstance(module, BiGRU) for module in reader.modules()):
+        if not has_bf16():
+            warnings.warn(f"train.precision = 'bf16', {EMULATED}", stacklevel=2)
+        return "bf16", False
+    cpu = torch.cpu.get_capabilities()
+    in_torch = any(cpu.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
+    if not in_torch:
+        why = "this processor has no bf16, and the native kernel no layer of this reader"
+        warnings.warn(f"train.precision = 'bf16', but {why}: training in float32", stacklevel=2)
+    return "float32", in_torch
 
 
 def compile_reader(reader: nn.Module) -> Any:

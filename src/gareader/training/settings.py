@@ -83,7 +83,7 @@ class TrainConfig(Settings):
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """cpu, cuda, or auto: a GPU if there is one; of several processes on a machine each takes its own."""
     precision: Literal["float32", "bf16"] = "float32"
-    """float32, or bf16 for the matrix products where the hardware has it; weights and their updates stay float32."""
+    """float32, or bf16 for matrix products: on a CPU those of Bi-GRUs and gated attention; all else stays float32."""
     compile: bool = False
     """Whether to use torch.compile: updates are faster, but the first ones take longer."""
     threads: Count | None = None
