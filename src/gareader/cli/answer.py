@@ -28,7 +28,7 @@ from gareader.trained.predictor import Answering, load
 FOR_EXAMPLE = "for example: --candidates 'Tom|Mary Ann'"
 
 CHARACTERS = 4_000_000
-"""The most characters of a document: a long novel, which takes about four gigabytes to read."""
+"""The most characters of a document: a long novel."""
 
 SHADES = (0.1, "bold black on bright_yellow"), (0.03, "black on yellow"), (0.01, "yellow")
 """Styles of words, by the least share of the attention."""

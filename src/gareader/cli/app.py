@@ -90,6 +90,9 @@ def main() -> None:
     except OSError as error:
         complain(error)
         sys.exit(1)
+    except MemoryError as error:
+        complain(f"there is not enough memory ({error or 'none is left'}); give a smaller text, or smaller batches")
+        sys.exit(1)
     except KeyboardInterrupt:
         complain("interrupted; nothing was left half-written")
         sys.exit(130)
