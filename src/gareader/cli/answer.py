@@ -6,12 +6,10 @@ from importlib.resources import as_file
 from importlib.resources import files as resources
 from math import exp
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
-from rich.console import Console
-from rich.text import Text
 
 from gareader.cli.app import Json, ModelName, Modules, Skipped, import_modules, model_folder
 from gareader.core.errors import CorpusError, ForeignLineError, GareaderError, QuestionError
@@ -24,6 +22,9 @@ from gareader.data.prose import detokenise, pieces
 from gareader.data.text import query_words, question
 from gareader.trained.models import DEFAULT
 from gareader.trained.predictor import Answering, load
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 FOR_EXAMPLE = "for example: --candidates 'Tom|Mary Ann'"
 
@@ -188,6 +189,8 @@ def demo() -> None:
 
     Example: `gareader demo`
     """
+    from rich.console import Console  # answers do not wait for it
+
     with as_file(resources("gareader.data") / "stories" / "stories.jsonl") as stories:
         example = next(corpora.read(stories))
     prediction = load().answer_example(example)
@@ -201,8 +204,10 @@ def demo() -> None:
     console.print(f"\n{own}", style="dim", soft_wrap=True)
 
 
-def coloured(prediction: Prediction) -> Text:
+def coloured(prediction: Prediction) -> "Text":
     """The document in colours: the more of the final attention a word has, the brighter it is."""
+    from rich.text import Text
+
     text = Text()
     shares = prediction.attention.document if prediction.attention else ()
     for (space, word), share in zip(pieces(prediction.example.document), shares, strict=True):
