@@ -1,9 +1,10 @@
-"""Damaged files: each must be a clear error, or without effect.
+"""Damaged files: each must be a clear error, or without effect, also if it was verified before and remembered.
 
 Example: `python -m benchmarks.damage --files 20`
 """
 
 import json
+import os
 import sys
 import warnings
 from collections import Counter
@@ -14,9 +15,12 @@ from functools import partial
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
+from time import sleep
 from typing import Any
+from unittest.mock import patch
 
 from benchmarks.script import AtLeastOne, Json, start
+from gareader.core import cache
 from gareader.core.errors import GareaderError
 from gareader.data.examples import PLACEHOLDER, Example
 from gareader.data.store import PreparedCorpus, prepare
@@ -25,6 +29,8 @@ from gareader.trained.predictor import Predictor
 from gareader.training.experiment import Experiment
 from gareader.training.run import BEST, STATE
 
+SETTLED = 0.02
+"""Seconds after a change of a file during which nothing is remembered: a few ticks of the file system's clock."""
 NAMES = ("Ann", "Ben", "Cora", "Dan", "Eve", "Finn")
 
 
@@ -54,7 +60,7 @@ class Kind:
 
 
 def main(*, files: AtLeastOne = 2000, seed: int = 1, as_json: Json = False) -> None:
-    """Change one random byte of a model, a prepared corpus or the state of a training run, read it, and mend it again.
+    """Read a model, a prepared corpus or the state of a training run, change a random byte, read it, and mend it again.
 
     Parameters
     ----------
@@ -63,7 +69,7 @@ def main(*, files: AtLeastOne = 2000, seed: int = 1, as_json: Json = False) -> N
     seed
         Determines the bytes.
     """
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, remembering(Path(folder, "cache")):
         kinds = made(Path(folder))
         results = [
             outcomes(kind, files // len(kinds) + (number < files % len(kinds)), Random(f"{seed} {kind.name}"))  # noqa: S311
@@ -76,6 +82,13 @@ def main(*, files: AtLeastOne = 2000, seed: int = 1, as_json: Json = False) -> N
         print(json.dumps(asdict(each)) if as_json else f"| {row} |")
     if any(each.wrong or each.tracebacks for each in results):
         sys.exit(1)
+
+
+@contextmanager
+def remembering(folder: Path) -> Iterator[None]:
+    """Let files that were verified be remembered in this folder, though they are new."""
+    with patch.dict(os.environ, GAREADER_CACHE=str(folder)), patch.object(cache, "SETTLED", SETTLED):
+        yield
 
 
 def made(folder: Path) -> list[Kind]:
@@ -135,6 +148,8 @@ def outcomes(kind: Kind, count: int, chance: Random) -> Outcomes:
     counts: Counter[str] = Counter()
     for _ in range(count):
         path = chance.choice(kind.files)
+        sleep(2 * SETTLED)
+        kind.read()  # verifies what was mended, and remembers it
         with damaged(path, chance), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:

@@ -4,7 +4,9 @@ Example: `python -m benchmarks.verifying --repeats 1 --questions 100`
 """
 
 import json
+import os
 import pkgutil
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
@@ -17,6 +19,7 @@ from typing import Any
 from unittest.mock import patch
 
 from benchmarks.script import AtLeastOne, Json, Repeats, start
+from gareader.core import cache
 from gareader.data.sources import read_examples
 from gareader.data.store import PreparedCorpus, prepare
 from gareader.trained import lexicon, predictor
@@ -30,6 +33,8 @@ CHECKSUMS = [
     "gareader.training.run.checksum",
 ]
 """The functions that compute the checksums."""
+SETTLED_AT_ONCE = patch.object(cache, "SETTLED", -1)
+"""Lets new files be remembered."""
 
 
 @dataclass(frozen=True)
@@ -37,39 +42,41 @@ class Cost:
     """What it costs to open something: each the least of some repetitions, which is what others disturb least."""
 
     opened: str
-    seconds: float
-    cpu_seconds: float
+    first_seconds: float
+    """Where nothing is remembered."""
+    first_cpu_seconds: float
     """Of all threads."""
+    again_seconds: float
+    """Where it was verified before."""
+    again_cpu_seconds: float
     unverified_seconds: float
     """Without the checksums."""
     unverified_cpu_seconds: float
 
 
 def main(*, questions: AtLeastOne = 8000, repeats: Repeats = 15, as_json: Json = False) -> None:
-    """Open each kind of files, in turn as always and with checksums that are known already.
+    """Open each kind of files, in turn for the first time, again, and without checksums.
 
     Parameters
     ----------
     questions
         The questions of the corpus, which are the bundled stories again and again.
     """
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, patch.dict(os.environ, GAREADER_CACHE=folder), SETTLED_AT_ONCE:
         for name, act in opening(Path(folder), questions).items():
             with recorded() as known:
-                act()
-            rows = [(*timed(act), *unverified(act, known)) for _ in range(repeats)]
+                forgotten(act)
+            rows = [(*forgotten(act), *timed(act), *unverified(act, known)) for _ in range(repeats)]
             cost = Cost(name, *map(min, zip(*rows, strict=True)))
             print(json.dumps(asdict(cost)) if as_json else in_words(cost), flush=True)
 
 
 def in_words(cost: Cost) -> str:
     """The cost as a line."""
-    pairs = {
-        "time": (cost.seconds, cost.unverified_seconds),
-        "CPU": (cost.cpu_seconds, cost.unverified_cpu_seconds),
-    }
-    parts = [f"{name} {late:.3f} s, {late / early - 1:+.1%}" for name, (late, early) in pairs.items()]
-    return f"{cost.opened:36} {'   '.join(parts)}"
+    known, known_cpu = cost.unverified_seconds, cost.unverified_cpu_seconds
+    first = f"first {cost.first_seconds / known - 1:+.1%} (CPU {cost.first_cpu_seconds / known_cpu - 1:+.1%})"
+    again = f"again {cost.again_seconds / known - 1:+.1%} (CPU {cost.again_cpu_seconds / known_cpu - 1:+.1%})"
+    return f"{cost.opened:36} {known:.3f} s   {first}   {again}"
 
 
 def opening(folder: Path, questions: int) -> dict[str, Callable[[], object]]:
@@ -104,9 +111,17 @@ def timed(act: Callable[[], object]) -> tuple[float, float]:
     return perf_counter() - began, process_time() - used
 
 
+def forgotten(act: Callable[[], object]) -> tuple[float, float]:
+    """The seconds of an act whose files nothing remembers."""
+    shutil.rmtree(cache.cache() / "verified", ignore_errors=True)
+    return timed(act)
+
+
 def unverified(act: Callable[[], object], known: Mapping[str, Sequence[Any]]) -> tuple[float, float]:
     """The seconds of an act whose checksums are those that it computed before, in the same order."""
+    shutil.rmtree(cache.cache() / "verified", ignore_errors=True)
     with ExitStack() as stack:
+        stack.enter_context(patch("gareader.core.cache.Verified.remember"))
         for name, results in known.items():
             stack.enter_context(patch(name, side_effect=results))
         return timed(act)

@@ -196,6 +196,21 @@ def test_questions_that_cannot_be_answered(answer, tmp_path, document, query, gi
     assert err.count("\n") == 1
 
 
+def test_too_little_memory_is_told(answer, tmp_path, monkeypatch):
+    def full(*_):
+        raise MemoryError("Unable to allocate 6 GiB")
+
+    monkeypatch.setattr("gareader.cli.answer.load", full)
+    story = tmp_path / "story.txt"
+    story.write_text(STORY, encoding="utf-8")
+    code, out, err = answer("--document", story, "--query", QUERY)
+    assert (code, out) == (1, "")
+    assert (
+        err
+        == "gareader: there is not enough memory (Unable to allocate 6 GiB); give a smaller text, or smaller batches\n"
+    )
+
+
 def test_documents_that_cannot_be_read(answer, tmp_path):
     latin, folder, cut, shelf = (tmp_path / name for name in ("latin.txt", "folder", "cut.gz", "shelf.txt"))
     latin.write_bytes("Zoë has the drum.".encode("latin-1"))

@@ -69,6 +69,22 @@ def test_an_xz_file_of_several_streams_with_zeros_between_them(tmp_path):
         content.read()
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"])
+def test_text_in_other_encodings_is_told(tmp_path, encoding):
+    path = tmp_path / "text"
+    path.write_bytes("Ann has the lamp.".encode(encoding))
+    told = f"this is {encoding.upper()} text; save it as UTF-8, for example with: iconv -f {encoding.upper()}"
+    without_mark = "this is no text, or UTF-16 text without its mark; save it as UTF-8"
+    with pytest.raises(CorpusError, match=told if "e" not in encoding else without_mark), opened(path):
+        pass
+
+
+def test_a_file_that_cannot_be_read_is_named():
+    with pytest.raises(CorpusError, match=r"^/proc/self/mem: damaged or cut off here \(.*Input/output error"):  # noqa: SIM117
+        with opened(Path("/proc/self/mem")):
+            pass
+
+
 @pytest.fixture(params=["pipe", "device", "link to a device"])
 def no_file(request, tmp_path):
     """What would be read for ever, or waited for."""

@@ -30,6 +30,11 @@ GOOD: dict[str, Any] = {
         ({"candidates": (("a",), ())}, "a candidate answer is empty"),
         ({"answer": 2}, "answer 2 is not an index into 2 candidates"),
         ({"answer": -1}, "answer -1 is not an index"),
+        ({"document": ("a",) * 1_000_001}, "a document of 1,000,001 words, and 1,000,000 are the most; give a part"),
+        (
+            {"document": ("a",) * 20_000, "candidates": (("a",), ("b",) * 10_000)},
+            "10,002 words of query and candidates are too many for a document of 20,000; give fewer, or a part",
+        ),
     ],
 )
 def test_what_is_not_a_question(change, message):

@@ -1,5 +1,7 @@
 """Words and characters with their numbers."""
 
+from unittest.mock import patch
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,6 +29,19 @@ def test_write_then_read(tmp_path_factory, words):
     assert list(Vocabulary.read(path)) == words
 
 
+@given(st.lists(words | st.from_regex("aaaaaaaa[bcd]{0,2}eeeeeeee", fullmatch=True), unique=True), words)
+def test_words_of_a_file_are_found(tmp_path_factory, words, other):
+    path = tmp_path_factory.mktemp("vocabulary") / "words.txt"
+    Vocabulary(words).write(path)
+    rows = {word: row for row, word in enumerate(words)}
+    vocabulary = Vocabulary.read(path)
+    asked = [*words, other, *(word[1:] for word in words), "\ud800"]
+    assert [*map(vocabulary.get, asked)] == [*map(rows.get, asked)]
+    with patch("gareader.data.vocabulary.LOOKUPS", len(asked)):
+        assert [*map(vocabulary.get, asked)] == [*map(rows.get, asked)]
+        assert len(vocabulary) == len(words)
+
+
 def test_what_unicode_calls_a_line_break_is_none(tmp_path):
     Vocabulary(["a\u2028b", "c\x85d", "e\rf"]).write(tmp_path / "words.txt")
     assert list(Vocabulary.read(tmp_path / "words.txt")) == ["a\u2028b", "c\x85d", "e\rf"]
@@ -34,7 +49,11 @@ def test_what_unicode_calls_a_line_break_is_none(tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"a\nb\na\n", r"words\.txt:3: 'a' is there twice"), (b"a\n\xff\n", r"words\.txt: not UTF-8")],
+    [
+        (b"a\nb\na\n", r"words\.txt:3: 'a' is there twice"),
+        (b"b\n\n\n", r"words\.txt:3: '' is there twice"),
+        (b"a\n\xff\n", r"words\.txt: not UTF-8"),
+    ],
 )
 def test_damaged_files(tmp_path, content, message):
     path = tmp_path / "words.txt"

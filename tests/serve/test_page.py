@@ -245,6 +245,11 @@ def test_a_clicked_word_of_a_name_asks_for_the_whole_name(page):
     clicked(page, "King")
     assert "ask the ___ to let" in page.locator("#query").input_value()
     assert "the text has “Frost King” there" in page.locator("#verdict").inner_text()
+    page.locator("#undo").click()
+    clicked(page, "Frost", 1)  # the rest of the text alone does not tell that King belongs to it
+    assert "said the ___." in page.locator("#query").input_value()
+    assert "Frost King" in chips(page)
+    assert "Frost" not in chips(page)
 
 
 def test_a_clicked_name_stands_among_names(page):

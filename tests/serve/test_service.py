@@ -116,7 +116,7 @@ def test_a_question_is_answered_as_a_sentence_with_a_blank():
         ({"query": "___ and ___"}, 400, "2 placeholders"),
         ({"candidates": ["Zoë", "Kim"]}, 400, "no candidate occurs in the document"),
         ({"candidates": ["Ann"]}, 400, "give at least two"),
-        ({"document": "it was so", "candidates": None}, 400, 'for example "candidates": ["Tom", "Mary Ann"]'),
+        ({"document": "it was so", "candidates": None}, 400, 'give the candidates, such as "Tom" and "Mary Ann"'),
         ({"candidates": ["Ann", ""]}, 422, "candidates.1: this is empty; give a text"),
         ({"candidates": "Ann"}, 422, "candidates: this is no list; give one, such as"),
         ({"document": ""}, 422, "document: this is empty; give a text"),

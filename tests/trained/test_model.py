@@ -216,6 +216,7 @@ def test_an_unknown_reader(folder, name):
         ({"words": {"width": 9, "seed": 0}}, f"{len(WORDS)} words of width 9, but a word table of ({len(WORDS)}, 8)"),
         ({"words": {"width": 8}}, "seed"),
         ({"words": {"width": 8, "seed": 0, "colour": 1}}, "colour"),
+        ({"words": {"width": 8, "seed": 0, "characters": 10**9}}, "words.characters = 1000000000 is too large"),
         ({"sha256": []}, "'sha256' is a list where an object is due"),
         ({"sha256": {"../secret": "x"}}, "vocabulary.txt"),
         (

@@ -60,6 +60,21 @@ def test_many_answers_come_in_order_and_as_if_alone(monkeypatch):
         assert prediction.log_probabilities == pytest.approx(alone, abs=1e-5)
 
 
+def test_long_documents_are_not_read_together(monkeypatch):
+    model = untrained(GatedAttentionConfig(hidden=4))
+    sizes: list[int] = []
+
+    def predict(examples):
+        sizes.append(len(examples))
+        return examples
+
+    monkeypatch.setattr(model, "predict", predict)
+    long = replace(EXAMPLE, document=EXAMPLE.document * 80_000)
+    wide = replace(EXAMPLE, candidates=EXAMPLE.candidates * 10_000)
+    assert len([*model.answer_many([long, EXAMPLE, long, wide, EXAMPLE, wide, long], batch_size=8)]) == 7
+    assert sizes == [4, 2, 1]
+
+
 def test_no_candidate_in_the_document():
     lost = Example("lost", ("x",), (PLACEHOLDER,), (("Tom",), ("Ann",)), None)
     with pytest.raises(QuestionError, match="lost: no candidate occurs in the document"):

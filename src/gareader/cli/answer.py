@@ -4,11 +4,9 @@ import json
 from collections.abc import Iterator
 from math import exp
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
-from rich.console import Console
-from rich.text import Text
 
 from gareader.cli.app import (
     AtLeastOne,
@@ -34,10 +32,13 @@ from gareader.data.text import query_words, question
 from gareader.trained.models import DEFAULT
 from gareader.trained.predictor import Answering, load
 
+if TYPE_CHECKING:
+    from rich.text import Text
+
 FOR_EXAMPLE = "for example: --candidates 'Tom|Mary Ann'"
 
 CHARACTERS = 4_000_000
-"""The most characters of a document: a long novel, which takes about four gigabytes to read."""
+"""The most characters of a document: a long novel."""
 
 SHADES = (0.1, "bold black on bright_yellow"), (0.03, "black on yellow"), (0.01, "yellow")
 """Styles of words, by the least share of the attention."""
@@ -190,6 +191,8 @@ def demo() -> None:
 
     Example: `gareader demo`
     """
+    from rich.console import Console  # answers do not wait for it
+
     example = next(corpora.read(STORIES))
     prediction = load().answer_example(example)
     console = Console(highlight=False, markup=False)
@@ -202,8 +205,10 @@ def demo() -> None:
     console.print(f"\n{own}", style="dim", soft_wrap=True)
 
 
-def coloured(prediction: Prediction) -> Text:
+def coloured(prediction: Prediction) -> "Text":
     """The document in colours: the more of the final attention a word has, the brighter it is."""
+    from rich.text import Text
+
     text = Text()
     shares = prediction.attention.document if prediction.attention else ()
     for (space, word), share in zip(pieces(prediction.example.document), shares, strict=True):

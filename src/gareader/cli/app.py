@@ -1,5 +1,6 @@
 """The app with its commands, exit codes, progress, and the options and checks that commands share."""
 
+import gc
 import os
 import signal
 import sys
@@ -10,8 +11,6 @@ from typing import Annotated, Any, TypeVar
 
 from cyclopts import App, CycloptsError, Parameter
 from cyclopts.validators import Number
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from gareader.core.errors import CorpusError, GareaderError, extras_told
 from gareader.core.presets import located
@@ -87,6 +86,7 @@ Modules = Annotated[
 
 def main() -> None:
     """Run the command and exit: 0 done, 1 our error, 2 usage."""
+    gc.freeze()  # what was imported is no garbage
     if all(word.startswith("-") for word in sys.argv[1:]) and "--version" not in sys.argv:
         app.resolved_commands()  # the overview has the first line of every command's docstring
     warnings.showwarning = lambda message, *details: complain(message)
@@ -105,6 +105,9 @@ def main() -> None:
         sys.exit(1)
     except OSError as error:
         complain(error)
+        sys.exit(1)
+    except MemoryError as error:
+        complain(f"there is not enough memory ({error or 'none is left'}); give a smaller text, or smaller batches")
         sys.exit(1)
     except KeyboardInterrupt:
         complain("interrupted; nothing was left half-written")
@@ -157,6 +160,9 @@ def watch(
     every: int = 100,
 ) -> Iterator[T]:
     """Yield the examples and count them on a terminal's stderr; `note` adds a text, such as the accuracy."""
+    from rich.console import Console  # answers do not wait for it
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
     console = Console(stderr=True)
     if not console.is_terminal:
         yield from examples

@@ -13,6 +13,7 @@ from cyclopts.validators import Number
 from gareader.cli.app import Modules, complain, import_modules, model_folder
 from gareader.cli.models import record
 from gareader.core.errors import GareaderError
+from gareader.data.vocabulary import LOOKUPS
 from gareader.trained import models as box
 from gareader.trained.predictor import load
 
@@ -74,10 +75,13 @@ def serve(
 
     loaded = {name: load(folder) for name, folder in folders.items()}
 
+    # After so many words a vocabulary makes its dict, which workers are to share.
+    more = " ".join(map(str, range(LOOKUPS))) if workers > 1 else ""
+
     def warm() -> None:
         """Answer once: imports, threads, and whether it works at all."""
         for name, model in loaded.items():
-            first = model.answer("Ann has the lamp. Ben has the drum.", "XXXXX has the lamp.")
+            first = model.answer(f"Ann has the lamp. Ben has the drum. {more}", "XXXXX has the lamp.")
             if check:
                 print(f"{name}: ready, answering with {first.best} among {len(first.ranking)}")
 

@@ -30,6 +30,8 @@ _OTHER_KINDS = {
     b"PK\x03\x04": "a zip archive; unpack it first",
     b"BZh": "compressed with bzip2; unpack it first (plain, .gz and .xz files are read directly)",
     b"\x28\xb5\x2f\xfd": "compressed with zstd; unpack it first (plain, .gz and .xz files are read directly)",
+    b"\xff\xfe\0\0": "UTF-32 text; save it as UTF-8, for example with: iconv -f UTF-32 -t UTF-8",
+    b"\0\0\xfe\xff": "UTF-32 text; save it as UTF-8, for example with: iconv -f UTF-32 -t UTF-8",
     b"\xff\xfe": "UTF-16 text; save it as UTF-8, for example with: iconv -f UTF-16 -t UTF-8",
     b"\xfe\xff": "UTF-16 text; save it as UTF-8, for example with: iconv -f UTF-16 -t UTF-8",
 }
@@ -69,19 +71,23 @@ def opened(path: Path, error: type[CorpusError] = CorpusError) -> Iterator[Conte
     except OSError as problem:
         way_out = "" if problem.errno == errno.EINVAL else "; check who may read it"
         raise error(f"cannot be opened ({problem.strerror}){way_out}", path) from None
-    with raw, uncompressed(raw) as content:
+    with raw:
         try:
+            content = uncompressed(raw)
             head = content.peek(512)
         except DAMAGE as problem:
             raise damaged(problem, path, error) from None
         for mark, kind in _OTHER_KINDS.items():
             if head.startswith(mark):
                 raise error(f"this is {kind}", path)
+        if b"\0" in head[:2]:
+            raise error("this is no text, or UTF-16 text without its mark; save it as UTF-8", path)
         if head[_TAR_MARK] == b"ustar":
             raise error("this is a tar archive; unpack it first (tar xf) and name the folder it makes", path)
         if head.startswith(BOM_UTF8):
             content.read(len(BOM_UTF8))
-        yield content
+        with content:
+            yield content
 
 
 def uncompressed(raw: BufferedReader) -> Content:

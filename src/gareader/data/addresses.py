@@ -1,9 +1,8 @@
 """The location of a prepared corpus: one file, a folder of shards, or either at an address such as s3://…."""
 
-import os
-import sys
 from pathlib import Path
 
+from gareader.core.cache import cache
 from gareader.core.errors import StoreError
 from gareader.core.files import open_regular
 
@@ -42,14 +41,6 @@ def files(path: Path | str) -> list[Path]:
     if shards := sorted(path.glob(SHARDS)):
         return shards
     raise StoreError(f"{path}: a folder without {SHARDS} files is no prepared corpus; prepare it first")
-
-
-def cache() -> Path:
-    """The cache folder for copies: $GAREADER_CACHE, or gareader in the user's cache folder."""
-    if chosen := os.environ.get("GAREADER_CACHE"):
-        return Path(chosen)
-    own = {"darwin": "Library/Caches", "win32": "AppData/Local"}.get(sys.platform, ".cache")
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / own, "gareader")
 
 
 def _fetched(address: str) -> list[Path]:

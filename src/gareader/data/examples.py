@@ -29,6 +29,10 @@ FUNCTION_WORDS = frozenset(
 )
 """Words of a candidate such as Bank of England that do not count by themselves."""
 
+WORDS, PAIRS = 1_000_000, 200_000_000
+"""The most words of a document, and the most pairs of one of them and a word of query or candidates: a file of a few
+megabytes could cost more memory than there is. To read them takes some three gigabytes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Example:
@@ -57,8 +61,18 @@ class Example:
             raise ExampleError(f"{len(self.candidates) or 'no'} candidate answer; give at least two")
         if not all(self.candidates):
             raise ExampleError("a candidate answer is empty; remove it or give its words")
+        if (size := len(self.document)) > WORDS:
+            raise ExampleError(f"a document of {size:,} words, and {WORDS:,} are the most; give a part of it")
+        if size * self.others > PAIRS:
+            long = f"{self.others:,} words of query and candidates are too many for a document of {size:,}"
+            raise ExampleError(f"{long}; give fewer, or a part of the document")
         if self.answer is not None and not 0 <= self.answer < len(self.candidates):
             raise ExampleError(f"answer {self.answer} is not an index into {len(self.candidates)} candidates")
+
+    @property
+    def others(self) -> int:
+        """How many words query and candidates have."""
+        return len(self.query) + sum(map(len, self.candidates))
 
     @property
     def shown_query(self) -> str:

@@ -4,8 +4,15 @@ from collections.abc import Iterable, Iterator
 from itertools import count, repeat
 from pathlib import Path
 
+import numpy as np
+
 from gareader.core.errors import CorpusError
 from gareader.core.files import open_regular
+
+LOOKUPS = 2000
+"""After so many words were looked up in a file, a dict is made of it, in which the next ones are found sooner."""
+_HEAD, _TAIL, _ALL = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, (1 << 64) - 1
+_MASKS = np.array([(1 << 8 * size) - 1 for size in range(9)], np.uint64)
 
 
 class Vocabulary:
@@ -14,7 +21,7 @@ class Vocabulary:
     def __init__(self, words: Iterable[str]) -> None:
         """Keep the order of first occurrence, so that the same corpus always gives the same numbers."""
         words = list(words)
-        self._rows: dict[str, int] = dict(zip(words, count()))
+        self._rows: dict[str, int] | _Lines = dict(zip(words, count()))
         if len(self._rows) < len(words):
             self._rows = dict(zip(dict.fromkeys(words), count()))
 
@@ -29,7 +36,7 @@ class Vocabulary:
         return iter(self._rows)
 
     def __contains__(self, word: object) -> bool:
-        return word in self._rows
+        return isinstance(word, str) and self.get(word) is not None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Vocabulary) and list(self) == list(other)
@@ -46,12 +53,69 @@ class Vocabulary:
     @classmethod
     def read(cls, path: Path) -> "Vocabulary":
         """Read the file of `write`."""
-        words = read_lines(path)
+        vocabulary, lines = cls(()), _Lines(_read(path))
+        if lines.differ:
+            vocabulary._rows = lines
+            return vocabulary
+        words = [*lines]
         vocabulary = cls(words)
         if len(vocabulary) < len(words):
             number = next(n for n, word in enumerate(words, 1) if vocabulary.get(word) != n - 1)
             raise CorpusError(f"{words[number - 1]!r} is there twice; copy the vocabulary again", path, number)
         return vocabulary
+
+
+class _Lines:
+    """The lines of a text with their numbers: to make a dict of 100,000 words takes longer than all else of a model.
+
+    A line's key is a hash of its length and its first and last eight bytes. It is found among the sorted keys; the few
+    lines that share their key with others are in a dict.
+    """
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text + b"\n" * (text[-1:] not in (b"", b"\n"))
+        self._ends = np.flatnonzero(np.frombuffer(self._text, np.uint8) == ord("\n"))
+        self._starts = np.append(0, self._ends + 1)[:-1]
+        sizes = self._ends - self._starts
+        eight = np.ndarray(len(self._text) + 9, "<u8", bytes(8) + self._text + bytes(8), strides=(1,))
+        heads = eight[self._starts + 8] & _MASKS[np.minimum(sizes, 8)]
+        tails = np.where(sizes < 8, 0, eight[self._ends])
+        keys = heads * np.uint64(_HEAD) + tails * np.uint64(_TAIL) + sizes.astype(np.uint64)
+        self._order = np.argsort(keys)
+        self._keys = keys[self._order]
+        same = np.flatnonzero(self._keys[1:] == self._keys[:-1])
+        few = sorted({*self._order[same].tolist(), *self._order[same + 1].tolist()})
+        self._alike: dict[bytes, int] = {self._line(number): number for number in few}
+        self.differ = len(self._alike) == len(few)
+        """Whether no line is there twice."""
+        self._asked, self._rows = 0, dict[str, int]()
+
+    def get(self, line: str) -> int | None:
+        """The number of a line, if it is there."""
+        if self._asked == LOOKUPS and not self._rows:
+            self._rows = dict(zip(self, count()))
+        if self._rows:
+            return self._rows.get(line)
+        self._asked += 1
+        word = line.encode(errors="surrogatepass")
+        if word in self._alike:
+            return self._alike[word]
+        head, tail = int.from_bytes(word[:8], "little"), int.from_bytes(word[-8:], "little") if len(word) >= 8 else 0
+        key = (head * _HEAD + tail * _TAIL + len(word)) & _ALL
+        place = int(self._keys.searchsorted(np.uint64(key)))
+        if place == len(self._keys) or self._keys[place] != key:
+            return None
+        number = int(self._order[place])
+        return number if self._line(number) == word else None
+
+    def _line(self, number: int) -> bytes:
+        return self._text[self._starts[number] : self._ends[number]]
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._text[:-1].decode().split("\n") if self._text else ())
 
 
 class Alphabet:
@@ -101,9 +165,16 @@ def write_lines(rows: Iterable[str], path: Path) -> None:
 
 def read_lines(path: Path) -> list[str]:
     """Read the rows of `write_lines`; only a line feed ends a row: words may contain Unicode's other line breaks."""
+    text = _read(path).decode()
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def _read(path: Path) -> bytes:
+    """The content of a file; raise CorpusError if it is not UTF-8."""
+    with open_regular(path) as file:
+        text = file.read()
     try:
-        with open_regular(path) as file:
-            text = file.read().decode()
+        text.decode()
     except UnicodeDecodeError as error:
         raise CorpusError(f"not UTF-8 ({error}); copy the file again", path) from None
-    return text.removesuffix("\n").split("\n") if text else []
+    return text

@@ -326,7 +326,7 @@ class ModelService:
         try:
             example = replace(question_of(document, query, question.candidates), id=question.id)
         except QuestionError as error:
-            raise Problem(400, f'{where}{error}, for example "candidates": ["Tom", "Mary Ann"]') from None
+            raise Problem(400, f'{where}{error}, such as "Tom" and "Mary Ann"') from None
         except GareaderError as error:
             raise Problem(400, f"{where}{error}") from None
         if max(map(len, example.candidates)) > limits.candidate_words:

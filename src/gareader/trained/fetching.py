@@ -9,11 +9,11 @@ from pathlib import Path
 from time import time
 from uuid import uuid4
 
+from gareader.core.cache import cache
 from gareader.core.errors import GareaderError, ModelError
 from gareader.core.files import LARGEST, read_small
 from gareader.core.parsing import json_object
 from gareader.core.whole import whole_folder
-from gareader.data.addresses import cache
 from gareader.trained.archives import CHECKSUM, ENTRIES, unpack
 from gareader.trained.ensembles import verify
 from gareader.trained.folder import ARCHIVES, NAME, SETTINGS, SUMMED, digest, read_settings

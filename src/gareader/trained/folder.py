@@ -13,6 +13,7 @@ from typing import Any
 
 from safetensors import SafetensorError
 
+from gareader.core.cache import Verified
 from gareader.core.errors import ConfigError, ModelError
 from gareader.core.files import open_regular, read_small
 from gareader.core.parsing import json_kind, json_object
@@ -128,14 +129,18 @@ def verified_files(folder: Path, settings: Mapping[str, Any]) -> Iterator[dict[s
 
     At the end ModelError is raised for a file whose checksum is not that of `reader.json`, whatever else was wrong.
     """
-    files, sums = files_of(folder, settings), dict[str, str]()
+    files, sums = files_of(folder, settings), settings["sha256"]
     with ExitStack() as stack:
         opened = {name: stack.enter_context(open_regular(path)) for name, path in files.items()}
+        verified = {name: Verified(file.fileno(), str(sums[name])) for name, file in opened.items()}
+        unknown = [name for name in files if not verified[name]]
+        damaged = {*unknown}
 
         def compute() -> None:
             with suppress(OSError):  # a file that cannot be read has no checksum
-                for name, file in opened.items():
-                    sums[name] = file_digest(file, "sha256").hexdigest()
+                for name in unknown:
+                    if file_digest(opened[name], "sha256").hexdigest() == sums[name]:
+                        damaged.remove(name)
 
         thread = Thread(target=compute)
         thread.start()
@@ -143,9 +148,10 @@ def verified_files(folder: Path, settings: Mapping[str, Any]) -> Iterator[dict[s
             yield files
         finally:
             thread.join()
-            for name, path in files.items():
-                if sums.get(name) != settings["sha256"][name]:
-                    raise ModelError(f"{path}: damaged: its checksum does not match; copy the model again")
+            for name in unknown:
+                if name in damaged:
+                    raise ModelError(f"{files[name]}: damaged: its checksum does not match; copy the model again")
+                verified[name].remember()
 
 
 def without_folders(notes: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from gareader.core.config import from_table, recorded
 from gareader.core.errors import GareaderError, ModelError, QuestionError, extras_told
 from gareader.data.arrays import Batch, ReaderOutput
 from gareader.data.batching import BEGIN, END, Arrays, Collator
-from gareader.data.examples import Attention, Example, Prediction, mean_prediction
+from gareader.data.examples import PAIRS, WORDS, Attention, Example, Prediction, mean_prediction
 from gareader.data.vocabulary import Alphabet, Vocabulary
 from gareader.kernels.library import chosen_precision
 from gareader.readers.gated_attention_numpy import GatedAttentionInNumpy, shapes
@@ -86,9 +86,8 @@ class Answering(ABC):
                 break
             order = sorted(range(len(window)), key=lambda i: len(window[i].document))
             answered: dict[int, Prediction] = {}
-            for start in range(0, len(order), batch_size):
-                members = order[start : start + batch_size]
-                answered.update(zip(members, self.predict([window[i] for i in members]), strict=True))
+            for batch in _batches(window, order, batch_size):
+                answered.update(zip(batch, self.predict([window[i] for i in batch]), strict=True))
                 progress(total + len(answered))
             total += len(window)
             yield from (answered.pop(i) for i in range(len(window)))
@@ -102,6 +101,20 @@ class Answering(ABC):
     @abstractmethod
     def permuted(self, permutations: int) -> "Answering":
         """Average the answers of models that read permuted marks over so many permutations."""
+
+
+def _batches(examples: Sequence[Example], order: Sequence[int], size: int) -> Iterator[list[int]]:
+    """Cut the order into batches of at most that size, none of which costs more than the largest question alone may."""
+    batch, longest, others = list[int](), 0, 0
+    for place in order:
+        longest, others = max(longest, len(examples[place].document)), max(others, examples[place].others)
+        padded = (len(batch) + 1) * longest
+        if batch and (len(batch) == size or padded > WORDS or padded * others > PAIRS):
+            yield batch
+            batch, longest, others = [], len(examples[place].document), examples[place].others
+        batch.append(place)
+    if batch:
+        yield batch
 
 
 class ArrayReader(Protocol):

@@ -34,7 +34,7 @@ class WordSettings(Settings):
     width: Count
     seed: int
     pretrained: Annotated[int, Bounds(least=0)] = 0
-    characters: Count = 10
+    characters: Annotated[int, Bounds(least=1, most=1000)] = 10
     anonymity: Way = "none"
     marks: Annotated[int, Bounds(least=0)] = 0
     unknown_scale: Annotated[float, Bounds(above=0, most=1e6)] = 1.0

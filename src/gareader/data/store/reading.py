@@ -3,7 +3,7 @@
 import mmap
 import zlib
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, pairwise
 from pathlib import Path
@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from gareader.core.cache import Verified
 from gareader.core.errors import ExampleError, StoreError
 from gareader.core.files import open_regular
 from gareader.data.addresses import MAGIC, files
@@ -111,7 +112,7 @@ class _Shard:
 
     def __init__(self, path: Path) -> None:
         try:
-            self.map = _mapped(path)
+            self.map, self.verified = _mapped(path)
             reader = pa.ipc.open_file(pa.BufferReader(pa.py_buffer(self.map)))
             layout.check_schema(reader.schema)
             pairs = [reader.get_batch_with_custom_metadata(number) for number in range(reader.num_record_batches)]
@@ -125,9 +126,11 @@ class _Shard:
             sums = [(metadata or {}).get(layout.CHECKSUM) for _, metadata in pairs]
             if layout.CHECKSUM in reader.schema.metadata and (None in sums or not (sums or self.is_empty())):
                 raise StoreError("the prepared corpus is damaged (no checksum); copy or prepare it again")
-            words = words_checksum(self.words)
+            if self.verified:
+                sums = [None] * len(sums)
+            words = words_checksum(self.words) if any(sums) else 0
             places = [place_of(words, number, last=number == len(sums) - 1) for number in range(len(sums))]
-            self.batches = [BatchView(path, *each) for each in zip(batches, places, sums, strict=True)]
+            self.batches = [BatchView(path, *each, self.note) for each in zip(batches, places, sums, strict=True)]
         except StoreError as error:
             raise StoreError(f"{path}: {error}") from None
         except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, AttributeError) as error:
@@ -138,6 +141,11 @@ class _Shard:
         """For each distinct word, whether it is a function word."""
         known = pc.is_in(self.words, value_set=pa.array(sorted(FUNCTION_WORDS), self.words.type))
         return np.asarray(known.to_numpy(zero_copy_only=False))
+
+    def note(self) -> None:
+        """Remember that the file is right if that is so of each batch."""
+        if not any(batch.stored for batch in self.batches):
+            self.verified.remember()
 
     def is_empty(self) -> bool:
         """Whether no record batch follows the schema, whatever the list of them at the end of the file says."""
@@ -156,10 +164,20 @@ class _Shard:
 class BatchView:
     """One record batch as numpy views of the mapped file; damage raises an error, never a read out of bounds."""
 
-    def __init__(self, path: Path, batch: Any, place: bytes, stored: bytes | None = None) -> None:
-        """`place` is the beginning of the checksum, `stored` the one that the file has; earlier versions wrote none."""
+    def __init__(
+        self,
+        path: Path,
+        batch: Any,
+        place: bytes,
+        stored: bytes | None = None,
+        verified: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`place` is the beginning of the checksum, `stored` the one in the file, if it is not known to be right.
+
+        Earlier versions wrote none. `verified` is called when it has been found right.
+        """
         batch.validate()
-        self.path, self.place, self.stored = path, place, stored
+        self.path, self.place, self.stored, self.verified = path, place, stored, verified
         ids, document, query, candidates, self.answers = batch.columns
         _, offsets, text = ids.buffers()
         self.id_offsets = np.frombuffer(offsets, np.int32)[: len(batch) + 1]
@@ -194,13 +212,16 @@ class BatchView:
 
     def verify(self) -> None:
         """Raise StoreError if the checksum is wrong; this is done once, when the batch is first read."""
+        if self.stored is None:
+            return
         try:
-            damaged = self.stored is not None and self.stored != self.checksum()
+            damaged = self.stored != self.checksum()
         except (pa.ArrowException, IndexError, ValueError) as error:
             raise _damaged(self.path, error) from error
         if damaged:
             raise _damaged(self.path, "its checksum does not match")
         self.stored = None
+        self.verified()
 
     def example(self, row: int, words: NDArray[np.object_]) -> Example:
         """Return the example of a row."""
@@ -262,18 +283,19 @@ def _views(lists: Any) -> tuple[NDArray[np.uint32], NDArray[np.int32]]:
     return lists.values.indices.to_numpy().view(np.uint32), lists.offsets.to_numpy()
 
 
-def _mapped(path: Path) -> mmap.mmap:
+def _mapped(path: Path) -> tuple[mmap.mmap, Verified]:
     """Map the file into memory; raise StoreError if its first or last bytes are wrong."""
     try:
         with open_regular(path) as file:
             if file.read(len(MAGIC)) != MAGIC:
                 raise StoreError("not a prepared corpus; prepare it first")
+            verified = Verified(file.fileno())
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except OSError as error:
         raise StoreError(f"cannot open the prepared corpus: {error.strerror}") from error
     if mapped[-len(MAGIC) :] != MAGIC:
         raise StoreError("the prepared corpus is cut off; copy or prepare it again")
-    return mapped
+    return mapped, verified
 
 
 def _damaged(path: Path, error: object) -> StoreError:

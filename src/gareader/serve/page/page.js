@@ -301,7 +301,7 @@ function blank(place) {
   refresh();
   if (own) { state.candidates = withExpected(own); drawChips(); ask(); return; }
   const turn = state.turn;
-  namesOf().then((names) => {
+  namesOf(sentence).then((names) => {
     if (turn !== state.turn) return false; // another word was clicked
     const places = names.filter((name) => name.split(" ").includes(word))
       .map((name) => nameAround(name, sentence, start, end));
@@ -311,11 +311,13 @@ function blank(place) {
   }).then((done) => { if (done) ask(); });
 }
 
-// The names of the text, whatever the question asks for.
-async function namesOf() {
+// The names of the text, whatever the question asks for; they are found with its sentence, which says how far they reach.
+async function namesOf(sentence) {
   try {
-    const names = await whole((pieces) => send("/candidates", { document: joined(pieces), query: "" }));
-    return names.map(asName);
+    return await whole(async (pieces) => {
+      const names = await send("/candidates", { document: joined([...pieces, sentence]), query: "" });
+      return names.map(asName).filter((name) => joined(pieces).includes(name));
+    });
   } catch { return []; }
 }
 
@@ -336,9 +338,16 @@ function sameName(one, other) {
   return few.every((word) => many.includes(word));
 }
 
-function hasExpected(names) { return names.some((name) => sameName(name, state.expected)); }
+// Whether the name, or a fuller one, is among them; Frost alone is not the Frost King.
+function hasExpected(names) {
+  const words = state.expected.split(" ");
+  return names.some((name) => words.every((word) => name.split(" ").includes(word)));
+}
 
-function withExpected(names) { return hasExpected(names) ? names : [state.expected, ...names.slice(0, 9)]; }
+function withExpected(names) {
+  const others = names.filter((name) => !sameName(name, state.expected));
+  return hasExpected(names) ? names : [state.expected, ...others.slice(0, 9)];
+}
 
 function bringBack() {
   remember();
