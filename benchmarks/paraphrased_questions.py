@@ -1,6 +1,6 @@
 """Questions to train on that say in other words what news stories say, most of them too hard for counting words.
 
-Example: `python -m benchmarks.paraphrased_questions tests/samples/news.jsonl --write hard.jsonl
+Example: `python -m benchmarks.paraphrased_questions configs/tiny/news.jsonl --write hard.jsonl
 --wordnet tests/samples/wordnet --vectors tests/samples/glove/glove.6B.100d.few.txt.xz`
 """
 

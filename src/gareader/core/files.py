@@ -80,10 +80,10 @@ def opened(path: Path, error: type[CorpusError] = CorpusError) -> Iterator[Conte
         for mark, kind in _OTHER_KINDS.items():
             if head.startswith(mark):
                 raise error(f"this is {kind}", path)
-        if b"\0" in head[:2]:
-            raise error("this is no text, or UTF-16 text without its mark; save it as UTF-8", path)
         if head[_TAR_MARK] == b"ustar":
             raise error("this is a tar archive; unpack it first (tar xf) and name the folder it makes", path)
+        if b"\0" in head[:2]:
+            raise error("this is no text, or UTF-16 text without its mark; save it as UTF-8", path)
         if head.startswith(BOM_UTF8):
             content.read(len(BOM_UTF8))
         with content:
