@@ -53,6 +53,15 @@ double largest_error(const float *found, const double *exact, n_t count) {
     return worst;
 }
 
+double slope_error(const float *gradient, const double *direction, double slope, n_t count) {
+    double found = 0.0, size = 0.0;
+    for (n_t i = 0; i < count; i++) {
+        found += gradient[i] * direction[i];
+        size += (double)gradient[i] * gradient[i];
+    }
+    return fabs(found - slope) / fmax(1.0, sqrt(size));
+}
+
 int count_check(int good) {
     checks++;
     failures += !good;

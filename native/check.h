@@ -18,6 +18,8 @@ double normal(void);  /* mean 0, deviation 1 */
 
 int same_floats(const float *a, const float *b, n_t count);
 double largest_error(const float *found, const double *exact, n_t count);
+/* How far the gradient along a direction is from the slope there, relative to the gradient's length if that is above 1. */
+double slope_error(const float *gradient, const double *direction, double slope, n_t count);
 
 /* The precisions of products, in the order of their numbers. */
 enum { FLOAT32, BFLOAT16, PRECISIONS };

@@ -128,12 +128,7 @@ static void check_kernel(const case_t *c, n_t set, n_t precision, const double *
     expect(turned <= ALPHA_ERROR[precision], c, set, precision, "alpha is off", turned);
     int same = same_floats(one.out, three.out, c->size[DOCUMENT]) && same_floats(one.alpha, three.alpha, c->alpha_size);
     for (int p = 0; p < PARAMETERS; p++) {
-        double found = 0.0, size = 0.0;
-        for (n_t i = 0; i < c->size[p]; i++) {
-            found += one.gradient[p][i] * direction[p][i];
-            size += (double)one.gradient[p][i] * one.gradient[p][i];
-        }
-        const double error = fabs(found - slope[p]) / fmax(1.0, sqrt(size));
+        const double error = slope_error(one.gradient[p], direction[p], slope[p], c->size[p]);
         expect(error <= SLOPE_ERROR[precision], c, set, precision, NAMES[p], error);
         same &= same_floats(one.gradient[p], three.gradient[p], c->size[p]);
     }
