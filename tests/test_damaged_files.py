@@ -79,7 +79,7 @@ KINDS = {
     "settings.json of a run": (
         "settings.json",
         json.dumps({"data": {"train": "a", "validation": "b"}, "reader": {"hops": 1}, "train": {"seed": 1}}).encode(),
-        lambda path: Experiment.recorded(read_claim(path, "no claim")),
+        lambda path: Experiment.from_table(read_claim(path, "no claim")),
     ),
     "predictions": ("p.jsonl", lines({"id": "a", "correct": True}, {"id": "b", "correct": False}), read_outcomes),
     "accuracies": ("a.jsonl", lines({"reader": "x", "corpus": "c", **REPORT}), read_accuracies),

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 import pytest
 
 from gareader.core.config import (
-    FORMER,
     Bounds,
     Count,
     Settings,
@@ -19,13 +18,9 @@ from gareader.core.config import (
     in_words,
     load_table,
     override,
-    recorded,
-    recorded_names,
     with_setting,
 )
 from gareader.core.errors import ConfigError
-from gareader.readers.registry import READERS
-from gareader.training.settings import TrainConfig
 
 
 @dataclass(frozen=True)
@@ -105,25 +100,6 @@ def test_what_a_setting_may_be(name, words, all_of_them):
     assert choices(expected) == all_of_them
 
 
-def test_a_setting_that_has_another_name_now():
-    message = r"^train\.slower is no setting; it is called train\.learning_rate_decay now$"
-    with pytest.raises(ConfigError, match=message):
-        from_table(TrainConfig, {"slower": 0.5}, "train")
-    before = {"slower": 0.8, "decay": True, "seed": 3}
-    assert recorded(before, "train") == {"learning_rate_decay": 0.8, "anneal": True, "seed": 3}
-    assert recorded(before, "data") == before
-    with pytest.raises(ConfigError, match=r"small\.scale is no setting; did you mean"):  # it is no setting of these
-        from_table(Small, {"size": 1, "scale": 0.5}, "small")
-
-
-@pytest.mark.parametrize("section", FORMER)
-def test_no_setting_has_a_name_that_another_had(section):
-    kinds = [TrainConfig] if section == "train" else [kind.config for kind in READERS.values()]
-    names = {name for kind in kinds for name in declared(kind)}
-    assert not FORMER[section].keys() & names
-    assert {*FORMER[section].values()} <= names
-
-
 def test_override():
     table: dict[str, Any] = {"train": {"seed": 1, "rate": 0.1}, "data": {"train": "a"}}
     assert override(table, "train.seed=3") == {"train": {"seed": 3, "rate": 0.1}, "data": {"train": "a"}}
@@ -148,7 +124,6 @@ def test_what_changed():
     before, now = {"a": {"x": 1, "y": 2}, "b": {"z": 3}}, {"a": {"x": 1, "y": 3}, "c": {"z": 3}}
     assert changed(flat(before), flat(now)) == ["a.y", "b.z", "c.z"]
     assert changed(flat(before), flat(before)) == []
-    assert recorded_names({"train.clip": 5.0, "train.seed": 1}) == {"train.clip_norm": 5.0, "train.seed": 1}
 
 
 @pytest.mark.parametrize("assignment", ["seed=3", "train.seed", ".seed=3", "train.=3"])

@@ -23,7 +23,6 @@ from gareader.data.examples import PLACEHOLDER, Example
 from gareader.data.vocabulary import Alphabet, Vocabulary
 from gareader.nn.tensors import tensors
 from gareader.readers.reader import Basis
-from gareader.readers.settings import AttentiveConfig
 from gareader.trained import model, predictor
 from gareader.trained.folder import (
     ALPHABET,
@@ -66,17 +65,6 @@ def folder(tmp_path):
 def test_a_reader_says_what_wrote_it(folder):
     versions = read_settings(folder)["versions"]
     assert versions == {name: metadata.version(name) for name in ("gareader", "torch")}
-
-
-def test_a_reader_whose_settings_had_other_names(tmp_path):
-    save(made(variant="attentive: default"), tmp_path / "best")
-    settings = read_settings(tmp_path / "best")
-    assert settings["settings"].pop("init_std") == 0.1
-    settings["settings"]["scale"] = 0.3
-    write_settings(settings, tmp_path / "best")
-    config = load(tmp_path / "best").reader.config
-    assert isinstance(config, AttentiveConfig)
-    assert config.init_std == 0.3
 
 
 def output(found):

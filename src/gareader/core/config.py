@@ -84,40 +84,6 @@ def declared(kind: type[Settings]) -> dict[str, Any]:
     return _TYPES[kind]
 
 
-FORMER = {
-    "train": {
-        "slower": "learning_rate_decay",
-        "steady": "constant_epochs",
-        "smoothing": "rho",
-        "clip": "clip_norm",
-        "clip_values": "clip_value",
-        "word_decay": "word_weight_decay",
-        "decay": "anneal",
-        "average": "ema",
-        "accumulate": "micro_batches",
-    },
-    "reader": {
-        "scale": "init_std",
-        "bound": "init_bound",
-        "attention": "attention_hidden",
-        "inference": "inference_hidden",
-    },
-}
-"""New names of settings by their old ones, which older runs and models have recorded."""
-
-
-def recorded(settings: Mapping[str, Any], section: str) -> Table:
-    """Return the recorded settings of a run or a model under their current names."""
-    former = FORMER.get(section, {})
-    return {former.get(key, key): value for key, value in settings.items()}
-
-
-def recorded_names(settings: Mapping[str, Any]) -> Table:
-    """Return recorded flat settings, such as `train.seed`, under their current names."""
-    former = {f"{section}.{old}": f"{section}.{now}" for section, names in FORMER.items() for old, now in names.items()}
-    return {former.get(name, name): value for name, value in settings.items()}
-
-
 SettingsType = TypeVar("SettingsType", bound=Settings)
 
 
@@ -126,9 +92,7 @@ def from_table(kind: type[SettingsType], table: Mapping[str, Any], section: str)
     types = declared(kind)
     for key in table:
         if key not in types:
-            now = FORMER.get(section, {}).get(key)
-            way_out = f"it is called {section}.{now} now" if now in types else did_you_mean(key, types)
-            raise ConfigError(f"{section}.{key} is no setting; {way_out}")
+            raise ConfigError(f"{section}.{key} is no setting; {did_you_mean(key, types)}")
     for field in fields(kind):
         if field.name not in table and field.default is MISSING and field.default_factory is MISSING:
             raise ConfigError(f"{section}.{field.name} is missing; add it to [{section}]")

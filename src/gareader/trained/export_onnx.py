@@ -13,7 +13,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from gareader.core.config import from_table, recorded
+from gareader.core.config import from_table
 from gareader.core.errors import ModelError
 from gareader.data.arrays import Batch
 from gareader.data.batching import Arrays
@@ -54,7 +54,7 @@ def onnx_file(folder: Path) -> bytes:
     if stored.name != GATED_ATTENTION:
         raise ModelError(f"{folder}: a reader of the kind {stored.name!r}; only {GATED_ATTENTION} is written as ONNX")
     with as_model_errors(folder):
-        config = from_table(GatedAttentionConfig, recorded(stored.settings, "reader"), "reader")
+        config = from_table(GatedAttentionConfig, stored.settings, "reader")
         reader = GatedAttentionInNumpy(config, stored.weights, stored.words, len(stored.collator.alphabet))
     table = stored.words
     size = (table.numbers.nbytes if isinstance(table, PackedTable) else table.nbytes) + sum(

@@ -13,7 +13,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import save_file
 from torch import nn
 
-from gareader.core.config import Settings, from_table, recorded
+from gareader.core.config import Settings, from_table
 from gareader.core.errors import ConfigError, ModelError, did_you_mean
 from gareader.core.whole import whole_folder
 from gareader.data.arrays import TABLE, Batch, ReaderOutput
@@ -111,7 +111,7 @@ def load(folder: Path | str) -> Model:
             way_out = "if it is of a package, install that, or name its module with --import"
             names = did_you_mean(str(stored.name), reader_names())
             raise ModelError(f"{folder}: no reader is called {stored.name!r}; {names}; {way_out}")
-        config = from_table(kind_of(stored.name).config, recorded(stored.settings, "reader"), "reader")
+        config = from_table(kind_of(stored.name).config, stored.settings, "reader")
         check_shapes(stored, config)
         table = torch.from_numpy(np.array(stored.words[:], np.float32))
         reader = new_reader(stored.name, config, table, stored.collator)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from gareader.core.config import from_table, recorded
+from gareader.core.config import from_table
 from gareader.core.errors import GareaderError, ModelError, QuestionError, extras_told
 from gareader.data.arrays import Batch, ReaderOutput
 from gareader.data.batching import BEGIN, END, Arrays, Collator
@@ -284,7 +284,7 @@ def _reader(path: Path, stored: Stored) -> ArrayReader:
     if stored.name == GATED_ATTENTION:
         precision = chosen_precision()
         with as_model_errors(path):
-            config = from_table(GatedAttentionConfig, recorded(stored.settings, "reader"), "reader")
+            config = from_table(GatedAttentionConfig, stored.settings, "reader")
             letters = len(stored.collator.alphabet)
             return GatedAttentionInNumpy(config, stored.weights, stored.words, letters, precision)
     with extras_told():

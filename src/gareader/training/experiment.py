@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from gareader.core.claims import check_same, clean_unless, read_claim, write_claim
-from gareader.core.config import Settings, Table, changed, declared, flat, from_table, load_table, recorded
+from gareader.core.config import Settings, Table, changed, declared, flat, from_table, load_table
 from gareader.core.distributed import ALONE, Group, joined, restarted
 from gareader.core.errors import ConfigError, TrainingError, did_you_mean
 from gareader.core.locks import locked
@@ -66,12 +66,6 @@ class Experiment:
             from_table(kinds["reader"], settings, "reader"),
             from_table(TrainConfig, table.get("train", {}), "train"),
         )
-
-    @classmethod
-    def recorded(cls, table: Table) -> "Experiment":
-        """Read the tables of an earlier run; a setting that did not exist then has its default."""
-        check_sections(table)
-        return cls.from_table({section: recorded(settings, section) for section, settings in table.items()})
 
     def table(self) -> Table:
         """All settings, defaults included, in the form that `from_table` reads; settings that are None are left out."""
@@ -152,7 +146,6 @@ class Experiment:
             training.document_lengths[indices],
             group=group,
             fingerprint=f"{questions} {vectors}",
-            former_fingerprint=f"{former_fingerprint(training, validation)} {vectors}",
         )
         if resume:
             run.load_state()
@@ -185,10 +178,10 @@ class Experiment:
                 write_claim(folder / SOURCES, sources)
             return
         nothing = f"{folder}: there is no run to resume here; begin it without --resume"
-        before = Experiment.recorded(read_claim(file, nothing))
+        before = Experiment.from_table(read_claim(file, nothing))
         way_out = "resume it with its own, or begin a new run in another folder"
         check_same(f"{folder}: the run there", self.changed(before), way_out)
-        if (folder / SOURCES).exists():  # earlier versions wrote none
+        if (folder / SOURCES).exists():
             kept = read_claim(folder / SOURCES, f"{folder / SOURCES}: cannot be read; remove it to resume the run")
             for name, source in self.sources().items():
                 if source != kept.get(name):
@@ -293,14 +286,6 @@ def with_paths_as_text(table: Mapping[str, Any]) -> Table:
         else keys
         for section, keys in table.items()
     }
-
-
-def former_fingerprint(training: PreparedCorpus, validation: PreparedCorpus) -> str:
-    """The fingerprint of the questions as earlier versions recorded it, of words and document lengths alone."""
-    questions = sha256("\n".join((*training.words, *validation.words)).encode())
-    for corpus in (training, validation):
-        questions.update(corpus.document_lengths.tobytes())
-    return questions.hexdigest()
 
 
 def copy_weights(reader: nn.Module, start: Model, name: str) -> None:

@@ -47,7 +47,7 @@ FINGERPRINT = "made_of"
 """The key of the fingerprint in a checkpoint's metadata."""
 
 CHECKSUM = "crc32"
-"""The key of the checksum in a checkpoint's metadata, of all else in it; earlier versions wrote none."""
+"""The key of the checksum in a checkpoint's metadata, of all else in it."""
 
 Natural = Annotated[int, Bounds(least=0)]
 
@@ -89,13 +89,11 @@ class Run:
         *,
         group: Group = ALONE,
         fingerprint: str = "",
-        former_fingerprint: str = "",
         on_metrics: Callable[[dict[str, Any]], None] = lambda metrics: None,
     ) -> None:
         """`model` has the reader to train, `lengths` the document lengths of the training examples.
 
-        `fingerprint` is that of questions and word vectors; a checkpoint with another fingerprint is refused, unless an
-        earlier version wrote it with the `former_fingerprint`.
+        `fingerprint` is that of questions and word vectors; a checkpoint with another fingerprint is refused.
         """
         self.folder = folder
         self.model = model
@@ -106,7 +104,6 @@ class Run:
         self.lengths = lengths
         self.group = group
         self.fingerprint = fingerprint
-        self.former_fingerprint = former_fingerprint
         self.on_metrics = on_metrics
         self.engine = Engine(kind_of(model.name), self.reader, config, group)
         self.weights = {name: p for name, p in self.reader.named_parameters() if p.requires_grad}
@@ -370,13 +367,12 @@ class Run:
             with safe_open(path, framework="pt") as file:
                 metadata = dict(file.metadata() or {})
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            stored = metadata.pop(CHECKSUM, None)
-            if stored is not None and not verified:
+            stored = metadata.pop(CHECKSUM, "")
+            if not verified:
                 if stored != checksum(tensors, metadata):
                     raise ValueError("it is damaged: its checksum does not match")
                 verified.remember()
-            made_of = metadata.get(FINGERPRINT, self.fingerprint)
-            if made_of != self.fingerprint and (stored is not None or made_of != self.former_fingerprint):
+            if metadata[FINGERPRINT] != self.fingerprint:
                 raise ValueError("the questions or the word vectors are others than before")
             position = from_table(Position, json_object(metadata["position"]), "position")
             window = checked_window(json_value(metadata["window"]))
@@ -388,9 +384,6 @@ class Run:
                 f"{path}: this state does not fit the run ({error}); were settings changed since? "
                 "Resume with the settings of the run, or begin a new one in another folder"
             ) from error
-        if made_of != self.fingerprint:
-            unknown = "written by an earlier version: whether the answers of the questions have changed is not known"
-            warnings.warn(f"{path}: {unknown}", stacklevel=2)
         with (self.folder / METRICS).open("ab") as metrics:
             metrics.truncate(min(position.metrics_bytes, metrics.tell()))
         return self.without_lost_best(position), window, tensors

@@ -73,7 +73,7 @@ class Studio:
         if result.baseline not in (None, trial.baseline):
             names.append(f"rows.{trial.row}.baseline")
         if result.settings and trial.experiment:
-            names += trial.experiment.changed(Experiment.recorded(result.settings))
+            names += trial.experiment.changed(Experiment.from_table(result.settings))
         return names
 
     def missing(self, result: Result) -> list[str]:

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from gareader.core.config import Table, changed, flat, load_table, override, recorded_names, with_setting
+from gareader.core.config import Table, changed, flat, load_table, override, with_setting
 from gareader.core.errors import ConfigError
 from gareader.studies.tuning.space import Space, TrialSettings
 from gareader.training.experiment import Experiment, types
@@ -62,7 +62,7 @@ class Plan:
 
     def changed(self, before: dict[str, Any]) -> list[str]:
         """The names of the settings that differ from those recorded before."""
-        return changed(self.essential(recorded_names(before)), self.essential(self.settings()))
+        return changed(self.essential(before), self.essential(self.settings()))
 
     def essential(self, settings: dict[str, Any]) -> dict[str, Any]:
         """The settings that differ from their default, so that a sweep stays the same when gareader gets new ones."""
