@@ -30,7 +30,7 @@ CHECKSUMS = [
     "gareader.trained.folder.settings_digest",
     "gareader.data.store.reading.BatchView.checksum",
     "gareader.data.store.reading.words_checksum",
-    "gareader.training.run.checksum",
+    "gareader.training.checkpoint.checksum",
 ]
 """The functions that compute the checksums."""
 SETTLED_AT_ONCE = patch.object(cache, "SETTLED", -1)

@@ -24,8 +24,9 @@ from gareader.data.store import PreparedCorpus, prepare
 from gareader.trained.folder import WORDS
 from gareader.trained.model import OnTorch, load
 from gareader.trained.predictor import Predictor
+from gareader.training.checkpoint import CHECKSUM, checksum
 from gareader.training.experiment import Experiment
-from gareader.training.run import BEST, CHECKSUM, LAST, METRICS, STATE, checksum, training_indices
+from gareader.training.run import BEST, LAST, METRICS, STATE, training_indices
 from waiting import wait_until
 
 pytestmark = pytest.mark.slow

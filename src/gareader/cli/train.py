@@ -24,7 +24,8 @@ from gareader.readers.settings import GATED_ATTENTION, SETTINGS
 from gareader.training.settings import DataConfig, TrainConfig, check_sections
 
 if TYPE_CHECKING:
-    from gareader.training.run import Position, Run
+    from gareader.training.checkpoint import Position
+    from gareader.training.run import Run
 
 
 def train(

@@ -3,30 +3,26 @@
 import json
 import os
 import warnings
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from math import isfinite
 from pathlib import Path
 from time import monotonic
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors import SafetensorError
 from torch import Tensor
 
-from gareader.core.cache import Verified
-from gareader.core.config import Bounds, Settings, from_table
 from gareader.core.distributed import ALONE, Group
 from gareader.core.errors import CheckpointError, ConfigError, TrainingError
 from gareader.core.files import open_regular
-from gareader.core.parsing import json_object, json_value
-from gareader.core.whole import recover_folder, whole_file
+from gareader.core.parsing import json_object
+from gareader.core.whole import recover_folder
 from gareader.data.batching import length_batches
 from gareader.data.examples import Example
 from gareader.measuring.evaluation import Report, answers, evaluate
@@ -35,40 +31,14 @@ from gareader.readers.registry import kind_of
 from gareader.trained.folder import SETTINGS
 from gareader.trained.model import Model, OnTorch, save
 from gareader.trained.predictor import Answering, Predictor, load
+from gareader.training import checkpoint
+from gareader.training.checkpoint import Checkpoint, Position
 from gareader.training.engine import Engine
 from gareader.training.optimiser import Optimiser, row_tables
 from gareader.training.settings import TrainConfig
 
 STATE, METRICS, BEST, LAST = "state.safetensors", "metrics.jsonl", "best", "last"
 """In a run folder: the checkpoint, the metrics, the best model so far, and the model of the last update."""
-
-
-FINGERPRINT = "made_of"
-"""The key of the fingerprint in a checkpoint's metadata."""
-
-CHECKSUM = "crc32"
-"""The key of the checksum in a checkpoint's metadata, of all else in it."""
-
-Natural = Annotated[int, Bounds(least=0)]
-
-
-@dataclass(frozen=True)
-class Position(Settings):
-    """The position of a run; with the weights and the optimiser's state it is the whole checkpoint."""
-
-    epoch: Natural = 0
-    batch: Natural = 0
-    """Batches of this epoch that are done."""
-    step: Natural = 0
-    """Updates since the beginning."""
-    examples: Natural = 0
-    best_accuracy: float = -1.0
-    best_step: Natural = 0
-    best_epoch: Natural = 0
-    metrics_bytes: Natural = 0
-    """Length of the metrics file; lines that a killed run wrote after the checkpoint are cut off."""
-    seconds: Annotated[float, Bounds(least=0)] = 0.0
-    finished: bool = False
 
 
 class Run:
@@ -316,33 +286,26 @@ class Run:
             self.optimiser.set_state(name, state)
 
     def save_state(self) -> None:
-        """Write the checkpoint to a new file, then rename it: a torn write leaves the old checkpoint in place."""
+        """Write the checkpoint."""
         if not self.group.first:
             return
-        target = self.folder / STATE
-        metadata = {
-            "position": json.dumps(asdict(self.position)),
-            "window": json.dumps(self.window),
-            FINGERPRINT: self.fingerprint,
-        }
+        path = self.folder / STATE
         try:
-            with whole_file(target, sole=True) as new:
-                state = self.state()
-                save_file(state, new, metadata | {CHECKSUM: checksum(state, metadata)})
-                with (self.folder / METRICS).open("ab") as metrics:  # the checkpoint relies on their length
-                    os.fsync(metrics.fileno())
+            with (self.folder / METRICS).open("ab") as metrics:  # the checkpoint relies on their length
+                os.fsync(metrics.fileno())
+            checkpoint.write(Checkpoint(self.position, self.window, self.state()), path, self.fingerprint)
         except (OSError, SafetensorError) as error:
             raise CheckpointError(
-                f"{target}: the state cannot be written ({error}); the one before is still there: "
+                f"{path}: the state cannot be written ({error}); the one before is still there: "
                 "free some room and resume"
             ) from error
 
     def load_state(self) -> None:
         """Restore the checkpoint, and cut the metrics to its length; rank 0 reads and broadcasts it."""
-        position, window, tensors = self.saved_state() if self.group.first else (Position(), [], {})
-        self.position = self.group.broadcast(position)
-        self.window = self.group.broadcast(window)
-        if tensors := self.group.broadcast_tensors(tensors):
+        saved = self.saved_state() if self.group.first else Checkpoint()
+        self.position = self.group.broadcast(saved.position)
+        self.window = self.group.broadcast(saved.window)
+        if tensors := self.group.broadcast_tensors(saved.tensors):
             self.set_state(tensors)
 
     @property
@@ -350,8 +313,8 @@ class Run:
         """Whether the best model of the position is not in the folder."""
         return bool(self.position.best_step) and not (self.folder / BEST / SETTINGS).is_file()
 
-    def saved_state(self) -> tuple[Position, list[dict[str, float]], dict[str, Tensor]]:
-        """Position, window and tensors of the checkpoint; all empty if the run was killed before the first one."""
+    def saved_state(self) -> Checkpoint:
+        """The checkpoint in the folder; an empty one if the run was killed before the first one."""
         recover_folder(self.folder / BEST)
         recover_folder(self.folder / LAST)
         path = self.folder / STATE
@@ -359,34 +322,20 @@ class Run:
             if (self.folder / BEST).exists():
                 raise CheckpointError(f"{path}: the state is gone; there is a model, but the run cannot be resumed")
             (self.folder / METRICS).unlink(missing_ok=True)
-            return Position(), [], {}
+            return Checkpoint()
         if not path.is_file():
             raise CheckpointError(f"{path}: this is no file, so the run cannot be resumed; begin a new one")
         try:
-            verified = Verified(path)
-            with safe_open(path, framework="pt") as file:
-                metadata = dict(file.metadata() or {})
-                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            stored = metadata.pop(CHECKSUM, "")
-            if not verified:
-                if stored != checksum(tensors, metadata):
-                    raise ValueError("it is damaged: its checksum does not match")
-                verified.remember()
-            if metadata[FINGERPRINT] != self.fingerprint:
-                raise ValueError("the questions or the word vectors are others than before")
-            position = from_table(Position, json_object(metadata["position"]), "position")
-            window = checked_window(json_value(metadata["window"]))
-            if not all(tensor.isfinite().all() for tensor in tensors.values()):
-                raise ValueError("it has numbers that are not finite")
-            self.set_state(tensors)
+            saved = checkpoint.read(path, self.fingerprint)
+            self.set_state(saved.tensors)
         except (SafetensorError, LookupError, TypeError, RuntimeError, ValueError, ConfigError, OSError) as error:
             raise CheckpointError(
                 f"{path}: this state does not fit the run ({error}); were settings changed since? "
                 "Resume with the settings of the run, or begin a new one in another folder"
             ) from error
         with (self.folder / METRICS).open("ab") as metrics:
-            metrics.truncate(min(position.metrics_bytes, metrics.tell()))
-        return self.without_lost_best(position), window, tensors
+            metrics.truncate(min(saved.position.metrics_bytes, metrics.tell()))
+        return replace(saved, position=self.without_lost_best(saved.position))
 
     def without_lost_best(self, position: Position) -> Position:
         """Tell if the best model of the run is gone, and forget it, so that the best of the rest is kept."""
@@ -404,26 +353,6 @@ def metrics_of(folder: Path) -> list[dict[str, Any]]:
     """Read the lines of a run's metrics; an incomplete last line is left out."""
     with open_regular(folder / METRICS) as file:
         return [json_object(row) for row in file.read().decode().split("\n")[:-1]]
-
-
-def checksum(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
-    """The CRC-32 of a checkpoint: it finds every changed byte, at some gigabytes a second."""
-    total = zlib.crc32(json.dumps(sorted(metadata.items())).encode())
-    for name, tensor in sorted(tensors.items()):
-        total = zlib.crc32(f"{name} {tensor.dtype} {[*tensor.shape]}".encode(), total)
-        total = zlib.crc32(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data, total)
-    return f"{total:08x}"
-
-
-def checked_window(window: Any) -> list[dict[str, float]]:
-    """Return the metrics of a window; raise ValueError if they are none."""
-    if not isinstance(window, list) or not all(
-        isinstance(row, dict) and row.keys() == window[0].keys() for row in window
-    ):
-        raise ValueError("its window of metrics is none")
-    if not all(isinstance(value, int | float) for row in window for value in row.values()):
-        raise ValueError("its window of metrics has other values than numbers")
-    return [*window]
 
 
 @contextmanager
