@@ -273,6 +273,11 @@ static void NAME(forward_steps)(const gru_t *g, const NAME(stretch) * s, float *
     }
 }
 
+/* Ask for `count` floats that will be read soon. */
+INLINE void NAME(fetch)(const float *from, n_t count) {
+    for (n_t j = 0; j < count; j += 16) __builtin_prefetch(from + j);
+}
+
 static void NAME(backward_steps)(const gru_t *g, const NAME(stretch) * s, float *carry, float *resets, float *scratch,
                                  float *buffer) {
     const n_t rows = s->rows, width = g->width, hidden = g->hidden, u_panel = DEPTH(3 * width) * PANEL;
@@ -322,6 +327,13 @@ static void NAME(backward_steps)(const gru_t *g, const NAME(stretch) * s, float 
                 store(d + width + j, dz);
                 store(candidate + j, dc);
             }
+        }
+        for (n_t i = 0; step > 0 && i < rows; i++) { /* the next step's, while this one multiplies */
+            const n_t next = NAME(position)(g, s->direction, step - 1);
+            const n_t at = (((s->first + i) * g->steps + next) * 2 + s->direction) * hidden;
+            NAME(fetch)(NAME(gates_at)(g, s, i, next), g->slots * width);
+            NAME(fetch)(g->d_out + at, hidden);
+            if (step > 1) NAME(fetch)(g->out + at + (s->direction ? 2 : -2) * hidden, hidden);
         }
         if (g->cell == PAPER) {
             NAME(left) left = NAME(left_of)(d_gates + 2 * width, 3 * width, rows, width, buffer);
