@@ -119,7 +119,12 @@ static void sum_table_task(void *context, long task, long worker) {
         for (n_t j = 0; j < columns; j++) to[j] = 0.0f;
         for (n_t use = job->first_use[row]; use < job->first_use[row + 1]; use++) {
             const float *from = g->gates + (direction * tokens + job->uses[use]) * g->slots * g->width;
-            for (n_t j = 0; j < columns; j++) to[j] += from[j];
+            const n_t next = job->uses[least(use + 1, tokens - 1)]; /* in main memory: fetched ahead */
+            for (n_t j = 0; j < columns; j += LANES) {
+                const float *ahead = g->gates + (direction * tokens + next) * g->slots * g->width + j;
+                __builtin_prefetch(ahead), __builtin_prefetch(ahead + LANES / 2);
+                for (n_t i = j; i < j + LANES; i++) to[i] += from[i];
+            }
         }
     }
 }

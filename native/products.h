@@ -69,7 +69,7 @@ INLINE NAME(vh) NAME(halves)(V x) { return ROUND(x); }
 
 /* Operands of two rows of numbers. */
 INLINE VO NAME(operands)(V first, V second) {
-    return __builtin_convertvector(ROUND(first), VO) | __builtin_convertvector(ROUND(second), VO) << 16;
+    return WIDEN(ROUND(first)) | WIDEN(ROUND(second)) << 16;
 }
 #else
 INLINE VO NAME(rounded)(V x) { /* in the upper halves */

@@ -273,11 +273,6 @@ static void NAME(forward_steps)(const gru_t *g, const NAME(stretch) * s, float *
     }
 }
 
-/* Ask for `count` floats that will be read soon. */
-INLINE void NAME(fetch)(const float *from, n_t count) {
-    for (n_t j = 0; j < count; j += 16) __builtin_prefetch(from + j);
-}
-
 static void NAME(backward_steps)(const gru_t *g, const NAME(stretch) * s, float *carry, float *resets, float *scratch,
                                  float *buffer) {
     const n_t rows = s->rows, width = g->width, hidden = g->hidden, u_panel = DEPTH(3 * width) * PANEL;
@@ -290,6 +285,9 @@ static void NAME(backward_steps)(const gru_t *g, const NAME(stretch) * s, float 
 
     for (n_t step = s->end - 1; step >= s->begin; step--) {
         const n_t position = NAME(position)(g, s->direction, step);
+        /* To what the next step reads: it is in main memory and is fetched while this step multiplies. */
+        const n_t ahead = step > 1 ? s->direction ? 1 : -1 : 0;
+        const n_t next_gates = ahead * g->slots * width, next_state = ahead * 2 * hidden;
         for (n_t i = 0; i < rows; i++) {
             const n_t token = (s->first + i) * g->steps + position;
             float *r = NAME(gates_at)(g, s, i, position), *z = r + width, *candidate = z + width;
@@ -305,6 +303,10 @@ static void NAME(backward_steps)(const gru_t *g, const NAME(stretch) * s, float 
             for (n_t j = 0; j < hidden; j++) h[j] = old ? old[j] : 0.0f;
             for (n_t j = 0; j < hidden; j++) d_out[j] = above[j];
             for (n_t j = 0; j < width; j += VECTOR) {
+                __builtin_prefetch(z + next_gates + j);
+                __builtin_prefetch(candidate + next_gates + j);
+                __builtin_prefetch(above + next_state + j);
+                if (old) __builtin_prefetch(old + next_state + j);
                 V dh_new = load(dh + j) + load(d_out + j);
                 V update_gate = load(z + j), c = load(candidate + j), change = c - load(h + j), dz, dc;
                 if (g->cell == PAPER) {
@@ -313,6 +315,8 @@ static void NAME(backward_steps)(const gru_t *g, const NAME(stretch) * s, float 
                     store(dh + j, dh_new * (1.0f - update_gate));
                     store(d + 2 * width + j, dc);
                 } else {
+                    __builtin_prefetch(r + next_gates + j);
+                    __builtin_prefetch(kept + next_gates + j);
                     V reset_gate = load(r + j);
                     dz = -dh_new * change * update_gate * (1.0f - update_gate);
                     dc = dh_new * (1.0f - update_gate) * (1.0f - c * c);
@@ -328,13 +332,6 @@ static void NAME(backward_steps)(const gru_t *g, const NAME(stretch) * s, float 
                 store(candidate + j, dc);
             }
         }
-        for (n_t i = 0; step > 0 && i < rows; i++) { /* the next step's, while this one multiplies */
-            const n_t next = NAME(position)(g, s->direction, step - 1);
-            const n_t at = (((s->first + i) * g->steps + next) * 2 + s->direction) * hidden;
-            NAME(fetch)(NAME(gates_at)(g, s, i, next), g->slots * width);
-            NAME(fetch)(g->d_out + at, hidden);
-            if (step > 1) NAME(fetch)(g->out + at + (s->direction ? 2 : -2) * hidden, hidden);
-        }
         if (g->cell == PAPER) {
             NAME(left) left = NAME(left_of)(d_gates + 2 * width, 3 * width, rows, width, buffer);
             NAME(product)(rows, left, u + DEPTH(2 * width) * PANEL, u_panel, DEPTH(width), d_reset, width, width,
@@ -348,6 +345,7 @@ static void NAME(backward_steps)(const gru_t *g, const NAME(stretch) * s, float 
                     continue;
                 }
                 for (n_t j = 0; j < width; j += VECTOR) {
+                    __builtin_prefetch(r + next_gates + j);
                     V reset_gate = load(r + j), old = load(h + j), d = load(d_reset + i * width + j);
                     V dr = d * old * reset_gate * (1.0f - reset_gate);
                     store(reset + j, reset_gate * old);
