@@ -325,7 +325,8 @@ int gru_backward(const gru_shape *shape, const float *x, const int64_t *words, c
 
     const n_t w_size = job.w_panels * panel * packed_depth, u_size = g->width * packed_depth;
     const n_t gradients = job.groups * (g->inputs + g->hidden + 1) * depth;
-    const n_t table = words ? g->rows * depth : 0, uses = words ? tokens + g->rows + 1 : 0;
+    const n_t table = words ? g->rows * depth : 0;
+    const n_t uses = words ? round_up(tokens + g->rows + 1, LANES) : 0; /* what follows begins a line of the cache */
     float *memory =
         workspace_take(2 * uses + w_size + u_size + gradients + table + shape->threads * job.scratch_size);
     if (!memory) return GRU_NO_MEMORY;

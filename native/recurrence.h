@@ -94,6 +94,29 @@ INLINE const float *NAME(state_before)(const gru_t *g, n_t direction, n_t row, n
     return g->out + ((row * g->steps + NAME(position)(g, direction, step)) * 2 + direction) * g->hidden;
 }
 
+/* Copy columns `from` … `from + count` of the rows at `sources` (null: zeros) as A for product_packed. */
+#if VECTOR % TILE_ROWS == 0
+static void NAME(pack_left)(OPERAND *a, const float *const *sources, n_t tokens, n_t from, n_t count) {
+    enum { SOME = 16 }; /* rows of operands that fit in the first-level cache */
+    const n_t depth = DEPTH(tokens);
+    for (n_t some = 0; some < depth; some += SOME) {
+        for (n_t i = 0; i < count; i += VECTOR) {
+            for (n_t k = some; k < least(some + SOME, depth); k++) {
+                const float *row = sources[k * TOGETHER];
+                const float *next = TOGETHER > 1 && k * TOGETHER + 1 < tokens ? sources[k * TOGETHER + 1] : 0;
+                const VO v = NAME(operands)(NAME(load_part)(row ? row + from : row, i, count),
+                                            NAME(load_part)(next ? next + from : next, i, count));
+                UNROLL for (int part = 0; part < VECTOR; part += TILE_ROWS) { /* a tile's operands side by side */
+                    if (i + part < count) {
+                        __builtin_memcpy(a + (i + part) * depth + k * TILE_ROWS, (const OPERAND *)&v + part,
+                                         TILE_ROWS * sizeof *a);
+                    }
+                }
+            }
+        }
+    }
+}
+#else
 /* Operands of `count` columns from `from` of row k of `tokens` rows (null: zeros); with BF16 in `buffer`. */
 INLINE const OPERAND *NAME(row_operands)(const float *const *rows, n_t k, n_t tokens, n_t from, n_t count,
                                          OPERAND *buffer) {
@@ -111,7 +134,6 @@ INLINE const OPERAND *NAME(row_operands)(const float *const *rows, n_t k, n_t to
 #endif
 }
 
-/* Copy columns `from` … `from + count` of the rows at `sources` (null: zeros) as A for product_packed. */
 static void NAME(pack_left)(OPERAND *a, const float *const *sources, n_t tokens, n_t from, n_t count) {
     enum { SOME = 16 }; /* rows of operands that fit in the first-level cache */
     OPERAND buffer[SOME][TOGETHER > 1 ? BLOCK_WEIGHTS : 1];
@@ -136,6 +158,7 @@ static void NAME(pack_left)(OPERAND *a, const float *const *sources, n_t tokens,
         }
     }
 }
+#endif
 
 /* `columns` columns of a weight gradient += Aᵀ B over the tokens of a stretch; B is packed, A's rows at `sources`. */
 static void NAME(add_gradient)(float *d_weights, n_t stride, const float *const *sources, n_t rows, const OPERAND *b,
