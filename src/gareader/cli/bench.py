@@ -51,6 +51,16 @@ class Setup:
 
 DEFAULT = Setup()
 
+TORCH_LIMITS = {
+    name: {"ATEN_CPU_CAPABILITY": aten, "ONEDNN_MAX_CPU_ISA": onednn, "MKL_ENABLE_INSTRUCTIONS": mkl}
+    for name, aten, onednn, mkl in (
+        ("avx512", "avx512", "AVX512_CORE", "AVX512"),
+        ("avx2", "avx2", "AVX2", "AVX2"),
+        ("plain", "default", "SSE41", "SSE4_2"),
+    )
+}
+"""What restricts torch and its libraries to each instruction set of the kernels."""
+
 
 @bench.command
 def train(*, setup: Setup = DEFAULT, as_json: Json = False) -> None:
@@ -173,13 +183,11 @@ def bench_reader(work: str, setup: Setup, as_json: bool) -> None:
 
 
 def restrict(instructions: str) -> None:
-    """Let the kernels, and torch with its libraries, use no better instructions than these; before torch is imported."""
+    """Let the kernels and torch, which is not imported yet, use no better instructions than these."""
     os.environ["GAREADER_INSTRUCTIONS"] = instructions
     chosen_set.cache_clear()
     chosen_set()  # raises an error for unknown ones
-    family = instructions.partition("_")[0]
-    os.environ["ATEN_CPU_CAPABILITY"] = family
-    os.environ["ONEDNN_MAX_CPU_ISA"] = os.environ["MKL_ENABLE_INSTRUCTIONS"] = family.upper()
+    os.environ.update(TORCH_LIMITS.get(instructions, {}))
 
 
 def show_measurements(
