@@ -119,7 +119,12 @@ static void sum_table_task(void *context, long task, long worker) {
         for (n_t j = 0; j < columns; j++) to[j] = 0.0f;
         for (n_t use = job->first_use[row]; use < job->first_use[row + 1]; use++) {
             const float *from = g->gates + (direction * tokens + job->uses[use]) * g->slots * g->width;
-            for (n_t j = 0; j < columns; j++) to[j] += from[j];
+            const n_t next = job->uses[least(use + 1, tokens - 1)]; /* in main memory: fetched ahead */
+            for (n_t j = 0; j < columns; j += LANES) {
+                const float *ahead = g->gates + (direction * tokens + next) * g->slots * g->width + j;
+                __builtin_prefetch(ahead), __builtin_prefetch(ahead + LANES / 2);
+                for (n_t i = j; i < j + LANES; i++) to[i] += from[i];
+            }
         }
     }
 }
@@ -320,7 +325,8 @@ int gru_backward(const gru_shape *shape, const float *x, const int64_t *words, c
 
     const n_t w_size = job.w_panels * panel * packed_depth, u_size = g->width * packed_depth;
     const n_t gradients = job.groups * (g->inputs + g->hidden + 1) * depth;
-    const n_t table = words ? g->rows * depth : 0, uses = words ? tokens + g->rows + 1 : 0;
+    const n_t table = words ? g->rows * depth : 0;
+    const n_t uses = words ? round_up(tokens + g->rows + 1, LANES) : 0; /* what follows begins a line of the cache */
     float *memory =
         workspace_take(2 * uses + w_size + u_size + gradients + table + shape->threads * job.scratch_size);
     if (!memory) return GRU_NO_MEMORY;

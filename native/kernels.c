@@ -70,6 +70,8 @@ BEGIN_SET("avx512bf16,avx512f,avx512vl,avx512bw,avx512dq,avx2,fma" WIDE_VECTORS)
 #define TILE_ROWS 8
 #define BF16
 #define DOT(sum, a, b) ((V)_mm512_dpbf16_ps((__m512)(sum), (__m512bh)(a), (__m512bh)(b)))
+#define ROUND(x) ((NAME(vh))_mm512_cvtneps_pbh((__m512)(x)))
+#define WIDEN(x) ((NAME(vu))_mm512_cvtepu16_epi32((__m256i)(x)))
 #include "simd.h"
 END_SET
 #endif

@@ -63,18 +63,25 @@ typedef uint16_t NAME(vh) __attribute__((vector_size(VECTOR * 2), aligned(2), ma
 #define VO NAME(vu)
 #define TOGETHER 2
 
-/* The nearest bf16 numbers, in the upper halves; the even one of two that are as near. NaN stays NaN. */
-INLINE VO NAME(rounded)(V x) {
+/* The nearest bf16 numbers; the even one of two that are as near. NaN stays NaN. */
+#ifdef ROUND
+INLINE NAME(vh) NAME(halves)(V x) { return ROUND(x); }
+
+/* Operands of two rows of numbers. */
+INLINE VO NAME(operands)(V first, V second) {
+    return WIDEN(ROUND(first)) | WIDEN(ROUND(second)) << 16;
+}
+#else
+INLINE VO NAME(rounded)(V x) { /* in the upper halves */
     const VO bits = (VO)x, nan = (VO)(x != x);
     const VO nearest = bits + 0x7fff + (bits >> 16 & 1);
     return ((nan & (bits | 0x400000)) | (~nan & nearest)) & 0xffff0000;
 }
 
-/* The nearest bf16 numbers side by side. */
 INLINE NAME(vh) NAME(halves)(V x) { return __builtin_convertvector(NAME(rounded)(x) >> 16, NAME(vh)); }
 
-/* Operands of two rows of numbers. */
 INLINE VO NAME(operands)(V first, V second) { return NAME(rounded)(first) >> 16 | NAME(rounded)(second); }
+#endif
 
 #ifdef DOT
 #define PARTS 1

@@ -94,6 +94,29 @@ INLINE const float *NAME(state_before)(const gru_t *g, n_t direction, n_t row, n
     return g->out + ((row * g->steps + NAME(position)(g, direction, step)) * 2 + direction) * g->hidden;
 }
 
+/* Copy columns `from` … `from + count` of the rows at `sources` (null: zeros) as A for product_packed. */
+#if VECTOR % TILE_ROWS == 0
+static void NAME(pack_left)(OPERAND *a, const float *const *sources, n_t tokens, n_t from, n_t count) {
+    enum { SOME = 16 }; /* rows of operands that fit in the first-level cache */
+    const n_t depth = DEPTH(tokens);
+    for (n_t some = 0; some < depth; some += SOME) {
+        for (n_t i = 0; i < count; i += VECTOR) {
+            for (n_t k = some; k < least(some + SOME, depth); k++) {
+                const float *row = sources[k * TOGETHER];
+                const float *next = TOGETHER > 1 && k * TOGETHER + 1 < tokens ? sources[k * TOGETHER + 1] : 0;
+                const VO v = NAME(operands)(NAME(load_part)(row ? row + from : row, i, count),
+                                            NAME(load_part)(next ? next + from : next, i, count));
+                UNROLL for (int part = 0; part < VECTOR; part += TILE_ROWS) { /* a tile's operands side by side */
+                    if (i + part < count) {
+                        __builtin_memcpy(a + (i + part) * depth + k * TILE_ROWS, (const OPERAND *)&v + part,
+                                         TILE_ROWS * sizeof *a);
+                    }
+                }
+            }
+        }
+    }
+}
+#else
 /* Operands of `count` columns from `from` of row k of `tokens` rows (null: zeros); with BF16 in `buffer`. */
 INLINE const OPERAND *NAME(row_operands)(const float *const *rows, n_t k, n_t tokens, n_t from, n_t count,
                                          OPERAND *buffer) {
@@ -111,7 +134,6 @@ INLINE const OPERAND *NAME(row_operands)(const float *const *rows, n_t k, n_t to
 #endif
 }
 
-/* Copy columns `from` … `from + count` of the rows at `sources` (null: zeros) as A for product_packed. */
 static void NAME(pack_left)(OPERAND *a, const float *const *sources, n_t tokens, n_t from, n_t count) {
     enum { SOME = 16 }; /* rows of operands that fit in the first-level cache */
     OPERAND buffer[SOME][TOGETHER > 1 ? BLOCK_WEIGHTS : 1];
@@ -136,6 +158,7 @@ static void NAME(pack_left)(OPERAND *a, const float *const *sources, n_t tokens,
         }
     }
 }
+#endif
 
 /* `columns` columns of a weight gradient += Aᵀ B over the tokens of a stretch; B is packed, A's rows at `sources`. */
 static void NAME(add_gradient)(float *d_weights, n_t stride, const float *const *sources, n_t rows, const OPERAND *b,
@@ -285,6 +308,9 @@ static void NAME(backward_steps)(const gru_t *g, const NAME(stretch) * s, float 
 
     for (n_t step = s->end - 1; step >= s->begin; step--) {
         const n_t position = NAME(position)(g, s->direction, step);
+        /* To what the next step reads: it is in main memory and is fetched while this step multiplies. */
+        const n_t ahead = step > 1 ? s->direction ? 1 : -1 : 0;
+        const n_t next_gates = ahead * g->slots * width, next_state = ahead * 2 * hidden;
         for (n_t i = 0; i < rows; i++) {
             const n_t token = (s->first + i) * g->steps + position;
             float *r = NAME(gates_at)(g, s, i, position), *z = r + width, *candidate = z + width;
@@ -300,6 +326,10 @@ static void NAME(backward_steps)(const gru_t *g, const NAME(stretch) * s, float 
             for (n_t j = 0; j < hidden; j++) h[j] = old ? old[j] : 0.0f;
             for (n_t j = 0; j < hidden; j++) d_out[j] = above[j];
             for (n_t j = 0; j < width; j += VECTOR) {
+                __builtin_prefetch(z + next_gates + j);
+                __builtin_prefetch(candidate + next_gates + j);
+                __builtin_prefetch(above + next_state + j);
+                if (old) __builtin_prefetch(old + next_state + j);
                 V dh_new = load(dh + j) + load(d_out + j);
                 V update_gate = load(z + j), c = load(candidate + j), change = c - load(h + j), dz, dc;
                 if (g->cell == PAPER) {
@@ -308,6 +338,8 @@ static void NAME(backward_steps)(const gru_t *g, const NAME(stretch) * s, float 
                     store(dh + j, dh_new * (1.0f - update_gate));
                     store(d + 2 * width + j, dc);
                 } else {
+                    __builtin_prefetch(r + next_gates + j);
+                    __builtin_prefetch(kept + next_gates + j);
                     V reset_gate = load(r + j);
                     dz = -dh_new * change * update_gate * (1.0f - update_gate);
                     dc = dh_new * (1.0f - update_gate) * (1.0f - c * c);
@@ -336,6 +368,7 @@ static void NAME(backward_steps)(const gru_t *g, const NAME(stretch) * s, float 
                     continue;
                 }
                 for (n_t j = 0; j < width; j += VECTOR) {
+                    __builtin_prefetch(r + next_gates + j);
                     V reset_gate = load(r + j), old = load(h + j), d = load(d_reset + i * width + j);
                     V dr = d * old * reset_gate * (1.0f - reset_gate);
                     store(reset + j, reset_gate * old);

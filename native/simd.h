@@ -4,6 +4,8 @@
    TILE_ROWS   rows of a tile; a tile has two vectors of columns, so twice as many accumulators
    BF16        if defined, products are of bf16 numbers; sums and everything else stay float32
    DOT(s,a,b)  with BF16, the instruction for sums s + a₁ b₁ + a₀ b₀ of pairs; without it, floats do the same
+   ROUND(x)    with BF16, the instruction that rounds a vector to bf16 numbers side by side, if there is one
+   WIDEN(x)    with ROUND, that vector of 16-bit numbers as one of 32-bit numbers
    The order of a sum does not depend on the rows of a tile, so results do not depend on the division into tasks. */
 
 #include "products.h"
@@ -44,3 +46,5 @@ static const kernels_t NAME(kernels) = {
 #undef TILE_ROWS
 #undef BF16
 #undef DOT
+#undef ROUND
+#undef WIDEN

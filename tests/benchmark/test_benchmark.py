@@ -1,6 +1,7 @@
 """The benchmark measures what it says: the contenders are the same reader, and they take turns."""
 
 import json
+import os
 import subprocess
 from dataclasses import replace
 
@@ -11,6 +12,8 @@ from gareader.benchmark import measure
 from gareader.benchmark.contenders import BF16, NATIVE, NN_GRU, PYTORCH, Size, TorchGRU, contender, random_batch
 from gareader.benchmark.reading import Measurement
 from gareader.cli import app
+from gareader.cli.bench import restrict
+from gareader.core.errors import ConfigError
 from gareader.kernels import library
 from gareader.nn.gru import BiGRU
 
@@ -109,6 +112,35 @@ def test_json_has_the_ratios_and_the_times_behind_them(work, capsys):
         assert result["instruction_sets"] == library.instruction_sets()
         assert result["bf16_speedup"] == pytest.approx(sum(native) / sum(result["times"][BF16]["seconds"]))
         assert (result["bf16_peak"] is None) == (result["bf16_share_of_peak"] is None) == (not library.has_bf16())
+
+
+@pytest.fixture
+def environment(monkeypatch):
+    """The variables that restrict instructions, as they were before and after."""
+    for name in ("GAREADER_INSTRUCTIONS", "ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS"):
+        monkeypatch.setenv(name, "")
+    yield
+    monkeypatch.undo()
+    library.chosen_set.cache_clear()
+
+
+@pytest.mark.skipif(library.library() is None, reason="needs the native kernel")
+@pytest.mark.usefixtures("environment")
+def test_instructions_are_restricted(capsys):
+    every = library.instruction_sets()
+    assert [library.chosen_set(), every[-1]] == [0, "plain"]
+    sizes = ["--document", "9", "--hidden", "8", "--repeats", "1", "--no-busy", "--instructions", "plain"]
+    app(["bench", "answer", *sizes, "--json"], result_action="return_value")
+    assert json.loads(capsys.readouterr().out)["instruction_sets"] == library.instruction_sets() == ["plain"]
+    assert library.chosen_set() == len(every) - 1
+    assert os.environ["ATEN_CPU_CAPABILITY"] == "default"
+
+
+@pytest.mark.skipif(library.library() is None, reason="needs the native kernel")
+@pytest.mark.usefixtures("environment")
+def test_instructions_that_this_machine_lacks():
+    with pytest.raises(ConfigError, match=r"GAREADER_INSTRUCTIONS = 'sse9' is not of this machine: .*plain"):
+        restrict("sse9")
 
 
 def test_the_share_of_the_bf16_peak():

@@ -8,6 +8,7 @@ import reference
 from gareader.data.batching import Collator
 from gareader.data.vectors import random_vector
 from gareader.data.vocabulary import Alphabet, Vocabulary
+from gareader.nn import native
 from gareader.nn.embedding import CharacterEmbedding, TokenEmbedding
 from gareader.nn.tensors import Types
 
@@ -44,6 +45,18 @@ def test_characters_equal_the_equation(cell):
     got = characters(types.characters, types.character_mask)
     for row, word in zip(rank, WORDS, strict=True):
         np.testing.assert_allclose(got[row].detach().numpy(), composed(characters, word, cell), rtol=1e-9, atol=1e-12)
+
+
+def test_in_bf16_characters_and_their_gradients_are_near():
+    characters = model().float()
+    _, types = as_tensors(Collator(Vocabulary(WORDS), ALPHABET, width=4, seed=0).types(WORDS))
+    results = []
+    for precision in "float32", "bf16":
+        with native.products_in(precision):
+            got = characters(types.characters, types.character_mask)
+        results.append([got, *torch.autograd.grad(got.square().sum(), list(characters.parameters()))])
+    for exact, rough in zip(*results, strict=True):
+        assert (exact - rough).abs().max() < 0.03 * exact.abs().max()
 
 
 def test_only_the_first_ten_characters_count():

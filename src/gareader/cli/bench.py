@@ -1,6 +1,7 @@
 """Commands that measure speed: bench."""
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -14,7 +15,7 @@ from cyclopts.validators import Number
 from gareader.cli.app import Json
 from gareader.core.files import opened
 from gareader.data.sources import STORIES, read_examples
-from gareader.kernels.library import instruction_sets
+from gareader.kernels.library import chosen_set, instruction_sets
 
 if TYPE_CHECKING:
     from gareader.benchmark.contenders import Size
@@ -30,6 +31,10 @@ Document = Annotated[AtLeastOne, Parameter(help="Words of a document.")]
 Hidden = Annotated[AtLeastOne, Parameter(help="GRU units per direction.")]
 Busy = Annotated[bool, Parameter(help="Measure again while another process keeps one core busy.", negative="--no-busy")]
 
+Instructions = Annotated[
+    str | None, Parameter(help="Use no better instructions than these, such as avx2, in the kernels and in torch.")
+]
+
 
 @Parameter(name="*")
 @dataclass(frozen=True)
@@ -41,9 +46,20 @@ class Setup:
     hidden: Hidden = 128
     repeats: Repeats = 5
     busy: Busy = True
+    instructions: Instructions = None
 
 
 DEFAULT = Setup()
+
+TORCH_LIMITS = {
+    name: {"ATEN_CPU_CAPABILITY": aten, "ONEDNN_MAX_CPU_ISA": onednn, "MKL_ENABLE_INSTRUCTIONS": mkl}
+    for name, aten, onednn, mkl in (
+        ("avx512", "avx512", "AVX512_CORE", "AVX512"),
+        ("avx2", "avx2", "AVX2", "AVX2"),
+        ("plain", "default", "SSE41", "SSE4_2"),
+    )
+}
+"""What restricts torch and its libraries to each instruction set of the kernels."""
 
 
 @bench.command
@@ -66,13 +82,19 @@ def infer(*, setup: Setup = DEFAULT, as_json: Json = False) -> None:
 
 @bench.command
 def answer(
-    *, document: Document = 430, hidden: Hidden = 128, repeats: Repeats = 15, busy: Busy = True, as_json: Json = False
+    *,
+    document: Document = 430,
+    hidden: Hidden = 128,
+    repeats: Repeats = 15,
+    busy: Busy = True,
+    instructions: Instructions = None,
+    as_json: Json = False,
 ) -> None:
     """Time to answer one question: how long a person waits.
 
     Example: `gareader bench answer --document 20 --repeats 1 --no-busy`
     """
-    bench_reader("answer", Setup(1, document, hidden, repeats, busy), as_json)
+    bench_reader("answer", Setup(1, document, hidden, repeats, busy, instructions), as_json)
 
 
 @bench.command
@@ -150,12 +172,22 @@ def prepare(corpus: Path, *, repeats: Repeats = 5, as_json: Json = False) -> Non
 
 def bench_reader(work: str, setup: Setup, as_json: bool) -> None:
     """Measure training, inference or answering at some size, and print."""
+    if setup.instructions:
+        restrict(setup.instructions)
     from gareader.benchmark.contenders import Size  # it imports torch
     from gareader.benchmark.reading import infer, train
 
     size = Size(batch=setup.batch, document=setup.document, hidden=setup.hidden)
     works = train(size) if work == "train" else infer(size)
     show_measurements(work, size, *works, repeats=setup.repeats, busy=setup.busy, as_json=as_json)
+
+
+def restrict(instructions: str) -> None:
+    """Let the kernels and torch, which is not imported yet, use no better instructions than these."""
+    os.environ["GAREADER_INSTRUCTIONS"] = instructions
+    chosen_set.cache_clear()
+    chosen_set()  # raises an error for unknown ones
+    os.environ.update(TORCH_LIMITS.get(instructions, {}))
 
 
 def show_measurements(

@@ -16,6 +16,7 @@ from gareader.kernels.library import (
     GruShape,
     Precision,
     call,
+    chosen_set,
     library,
     loaded_library,
     read,
@@ -50,7 +51,7 @@ class BiGRU:
         """The sizes as the library reads them."""
         inputs, hidden = self.weights[0].shape[1], self.weights[1].shape[1]
         precision = PRECISIONS[self.precision]
-        return GruShape(CELLS[self.cell], batch, steps, inputs, hidden, rows, threads(), 0, precision)
+        return GruShape(CELLS[self.cell], batch, steps, inputs, hidden, rows, threads(), chosen_set(), precision)
 
     @cached_property
     def packed(self) -> Floats:
@@ -98,7 +99,7 @@ def gated_attention(
         query_vectors, alpha = token_attention(document, query, query_mask)
         return document * query_vectors, alpha
     (batch, tokens, width), query_tokens = document.shape, query.shape[1]
-    shape = GateShape(batch, tokens, query_tokens, width, 0, threads(), 0, PRECISIONS[precision])
+    shape = GateShape(batch, tokens, query_tokens, width, 0, threads(), chosen_set(), PRECISIONS[precision])
     alpha = np.empty((batch, tokens, loaded_library().gate_columns(query_tokens)), np.float32)
     out = np.empty(document.shape, np.float32)
     arrays = (_floats(document), _floats(query), _masks(query_mask), None, alpha, out)

@@ -122,8 +122,22 @@ def _use_one_thread() -> None:
         torch.set_num_threads(1)
 
 
+@cache
+def chosen_set() -> int:
+    """The number of the instruction set that is used: of `GAREADER_INSTRUCTIONS`, such as avx2, or 0, the best."""
+    choice, sets = os.environ.get("GAREADER_INSTRUCTIONS"), _all_sets()
+    if choice and choice not in sets:
+        known = ", ".join(sets) or "no native kernel"
+        raise ConfigError(f"GAREADER_INSTRUCTIONS = {choice!r} is not of this machine: {known}")
+    return sets.index(choice) if choice else 0
+
+
 def instruction_sets() -> list[str]:
-    """The instruction sets of this machine for which the library has code, the best first."""
+    """The instruction sets of this machine for which the library has code, from the one in use down."""
+    return _all_sets()[chosen_set() :]
+
+
+def _all_sets() -> list[str]:
     loaded = library()
     if loaded is None:
         return []

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from gareader.kernels.library import PRECISIONS, GateShape, Precision, loaded_library
+from gareader.kernels.library import PRECISIONS, GateShape, Precision, chosen_set, loaded_library
 from gareader.nn import native
 
 
@@ -16,7 +16,7 @@ def gated_attention(
     query_mask: Tensor,
     draws: Tensor | None,
     dropped: int,
-    instruction_set: int = 0,
+    instruction_set: int | None = None,
     precision: Precision = "float32",
 ) -> tuple[Tensor, Tensor]:
     """D ⊙ (α Q) after dropout, and α: (B, D, 2H) and (B, D, Q); α has no gradient.
@@ -33,8 +33,9 @@ def gated_attention(
             "draws": (draws, torch.int16, (batch, tokens, width)),
         }
     )
+    number = chosen_set() if instruction_set is None else instruction_set
     out, alpha = _GatedAttention.apply(  # type: ignore[no-untyped-call]
-        document, query, query_mask, draws, dropped, instruction_set, PRECISIONS[precision]
+        document, query, query_mask, draws, dropped, number, PRECISIONS[precision]
     )
     return out, alpha[:, :, :query_tokens]
 

@@ -5,6 +5,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gareader.kernels.layers import CellName
+from gareader.nn import native
 from gareader.nn.gru import BiGRU
 from gareader.nn.rows import row_table, rows
 from gareader.nn.sequences import final_states
@@ -26,7 +27,10 @@ class CharacterEmbedding(nn.Module):
 
     def forward(self, characters: Tensor, mask: Tensor) -> Tensor:
         """(T, N) characters of T words → (T, width)."""
-        states = self.gru(functional.embedding(characters, self.table), mask)  # (T, N, 50)
+        # With bf16 each character is multiplied once; in float32 that would change the last bits of gradients.
+        once = native.precision() == "bf16"
+        inputs = self.table if once else functional.embedding(characters, self.table)
+        states = self.gru(inputs, mask, characters if once else None)  # (T, N, 50)
         return functional.linear(final_states(states, mask), self.weight, self.bias)
 
 

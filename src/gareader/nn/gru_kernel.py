@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from gareader.kernels.library import CELLS, PRECISIONS, GruShape, Precision, loaded_library
+from gareader.kernels.library import CELLS, PRECISIONS, GruShape, Precision, chosen_set, loaded_library
 from gareader.nn import native
 
 
@@ -17,7 +17,7 @@ def bigru(
     mask: Tensor,
     weights: tuple[Tensor, Tensor, Tensor],
     cell: str,
-    instruction_set: int = 0,
+    instruction_set: int | None = None,
     precision: Precision = "float32",
 ) -> Tensor:
     """`BiGRU.forward` by the kernel; `weights` are the input weights, recurrent weights and biases."""
@@ -34,8 +34,9 @@ def bigru(
         }
     )
     keep = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (values, *weights))
+    number = chosen_set() if instruction_set is None else instruction_set
     out: Tensor = _BiGRU.apply(  # type: ignore[no-untyped-call]
-        values, words, mask, *weights, CELLS[cell], instruction_set, PRECISIONS[precision], keep
+        values, words, mask, *weights, CELLS[cell], number, PRECISIONS[precision], keep
     )
     return out
 
