@@ -11,6 +11,8 @@ from gareader.trained.predictor import Answering
 
 WORDS = 32_000
 """The most document words of a batch, with padding: with queries of 1,000 words, 128 MB of attention per hop."""
+THREADS = 2
+"""The threads of one model."""
 OVERHEAD = 50
 """A question counts as its document's words and so many more."""
 SECONDS_PER_WORD = 0.001
@@ -36,10 +38,12 @@ class _Waiting:
 
 
 class Batcher:
-    """One thread answers the questions to one model: the next batch is the first question in turn and those like it.
+    """Threads answer the questions to one model: the next batch is the first question in turn and those like it.
 
-    No question waits for a batch to fill: a single question is read at once, and batches grow with the load. Short
-    questions pass long ones, but not for ever. A question whose future is cancelled is not read.
+    No question waits for a batch to fill: a single question is read at once, and batches grow with the load. Under
+    load two overlap: one is in the native kernel, without Python's lock, while the words of the other become arrays.
+    The second must have half of the largest size: long texts, of which few go into a batch, never keep both threads
+    busy. Short questions pass long ones, but not for ever. A question whose future is cancelled is not read.
     """
 
     def __init__(
@@ -59,9 +63,11 @@ class Batcher:
         self._loop = asyncio.get_running_loop()
         self._changed = Condition()
         self._waiting: list[_Waiting] = []
+        self._reading = 0
         self._closed = False
-        self._thread = Thread(target=self._work, name="gareader-batcher", daemon=True)
-        self._thread.start()
+        self._threads = [Thread(target=self._work, name="gareader-batcher", daemon=True) for _ in range(THREADS)]
+        for thread in self._threads:
+            thread.start()
 
     def ask(self, example: Example, *, attention: bool = False, client: str = "") -> asyncio.Future[Prediction]:
         """Queue a question; raise OverloadedError if too many words of questions no longer than it wait before it."""
@@ -81,11 +87,12 @@ class Batcher:
         return question.answer
 
     async def close(self) -> None:
-        """Answer the questions in the queue, then stop the thread."""
+        """Answer the questions in the queue, then stop the threads."""
         with self._changed:
             self._closed = True
-            self._changed.notify()
-        await asyncio.to_thread(self._thread.join)
+            self._changed.notify_all()
+        for thread in self._threads:
+            await asyncio.to_thread(thread.join)
         await asyncio.sleep(0)  # the answers of the last batch
 
     def _done(self, answer: asyncio.Future[Prediction]) -> None:  # noqa: ARG002
@@ -94,18 +101,24 @@ class Batcher:
     def _work(self) -> None:
         while batch := self._next():
             self._answer(batch)
+            with self._changed:
+                self._reading -= 1
+                self._changed.notify()
 
     def _next(self) -> list[_Waiting]:
         """Wait for the next batch; it is empty after `close`."""
         with self._changed:
             while True:
                 self._waiting = [each for each in self._waiting if not each.answer.done()]
-                if self._waiting or self._closed:
+                batch = next_batch(self._waiting, self.batch_size)
+                if batch and (not self._reading or len(batch) >= max(2, self.batch_size // 2)):
                     break
+                if self._closed and not self._waiting:
+                    return []
                 self._changed.wait()
-            batch = next_batch(self._waiting, self.batch_size)
             chosen = set(batch)
             self._waiting = [each for each in self._waiting if each not in chosen]
+            self._reading += 1
             return batch
 
     def _answer(self, batch: list[_Waiting]) -> None:
