@@ -35,7 +35,7 @@ def bench_prepare(corpus: Path, repeats: int = 5) -> PrepareBenchmark:
     """Measure the preparing of a corpus that is one file."""
     with TemporaryDirectory() as folder:
         out = Path(folder, "corpus.arrow")
-        bare, parallel, alone = [], [], []
+        bare, parallel, alone = list[float](), list[float](), list[float]()
         for _ in range(repeats):
             bare.append(seconds(lambda: read_and_split(corpus)))
             for times, workers in ((parallel, cores()), (alone, 1)):

@@ -11,8 +11,6 @@ from gareader.trained.predictor import Answering
 
 WORDS = 32_000
 """The most document words of a batch, with padding: with queries of 1,000 words, 128 MB of attention per hop."""
-THREADS = 2
-"""The threads of one model."""
 OVERHEAD = 50
 """A question counts as its document's words and so many more."""
 SECONDS_PER_WORD = 0.001
@@ -65,7 +63,9 @@ class Batcher:
         self._waiting: list[_Waiting] = []
         self._reading = 0
         self._closed = False
-        self._threads = [Thread(target=self._work, name="gareader-batcher", daemon=True) for _ in range(THREADS)]
+        self._threads = [
+            Thread(target=self._work, args=[second], name="gareader-batcher", daemon=True) for second in (False, True)
+        ]
         for thread in self._threads:
             thread.start()
 
@@ -81,7 +81,7 @@ class Batcher:
             if words + sum(each.words for each in before) > self.most_words:
                 raise OverloadedError(own=False)
             self._waiting.append(question)
-            self._changed.notify()
+            self._changed.notify_all()
         self.asked += 1
         question.answer.add_done_callback(self._done)
         return question.answer
@@ -98,20 +98,21 @@ class Batcher:
     def _done(self, answer: asyncio.Future[Prediction]) -> None:  # noqa: ARG002
         self.asked -= 1
 
-    def _work(self) -> None:
-        while batch := self._next():
+    def _work(self, second: bool) -> None:
+        while batch := self._next(second):
             self._answer(batch)
             with self._changed:
                 self._reading -= 1
-                self._changed.notify()
+                self._changed.notify_all()
 
-    def _next(self) -> list[_Waiting]:
-        """Wait for the next batch; it is empty after `close`."""
+    def _next(self, second: bool) -> list[_Waiting]:
+        """Wait for the next batch; it is empty after `close`. The second thread, with memory of its own, only helps."""
         with self._changed:
             while True:
                 self._waiting = [each for each in self._waiting if not each.answer.done()]
                 batch = next_batch(self._waiting, self.batch_size)
-                if batch and (not self._reading or len(batch) >= max(2, self.batch_size // 2)):
+                least = max(2, self.batch_size // 2) if self._reading else 1
+                if len(batch) >= least and (self._reading or not second):
                     break
                 if self._closed and not self._waiting:
                     return []
