@@ -1,4 +1,4 @@
-"""The service under load and abuse: a crowd, slow clients, many connections, broken requests.
+"""The service under load and abuse: a crowd, slow clients, long texts, many connections, broken requests.
 
 Example: `python -m benchmarks.load --seconds 1 --connections 20 --requests 50`
 """
@@ -10,9 +10,9 @@ import re
 import socket
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.resources import files
-from itertools import islice
+from itertools import chain, cycle, islice
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.request import urlopen
@@ -23,11 +23,14 @@ from cyclopts.validators import Number
 from benchmarks.script import AtLeastOne, Json, start
 from gareader.benchmark.serving import Crowd, memory, question_of, request_of, service
 from gareader.core.errors import GareaderError
+from gareader.data.examples import Example
 from gareader.data.sources import read_examples
 
-Scenario = Literal["crowd", "slow", "connections", "fuzz"]
+Scenario = Literal["crowd", "slow", "long", "connections", "fuzz"]
 GOOD = 8
-"""The clients beside the slow ones."""
+"""The clients beside the slow ones and beside those with long texts."""
+LONG = 9_500
+"""The words of a long text, near the limit of the service."""
 
 
 @dataclass(frozen=True)
@@ -63,11 +66,11 @@ def main(
     Parameters
     ----------
     scenarios
-        Which: crowd, slow, connections, fuzz; all if none is named.
+        Which: crowd, slow, long, connections, fuzz; all if none is named.
     corpus
         Where the questions come from; the bundled stories if not given.
     seconds
-        How long the clients of crowd and slow ask.
+        How long the clients of crowd, slow and long ask.
     clients
         Clients of crowd, each of which asks one question after the other.
     slow
@@ -82,12 +85,18 @@ def main(
         Processes of the service.
     """
     source = Path(str(files("gareader.data") / "stories" / "stories.jsonl")) if corpus is None else corpus
-    questions = [request_of(question_of(example)) for example in islice(read_examples(source), 256)]
+    examples = list(islice(read_examples(source), 256))
+    questions = [request_of(question_of(example)) for example in examples]
     runs: dict[str, Callable[[int], tuple[str, Crowd, list[str]]]] = {
         "crowd": lambda port: (f"{clients} clients, {seconds:g} s", asked(port, questions, clients, seconds), []),
         "slow": lambda port: (
             f"{slow} slow clients beside {GOOD} good ones, {seconds:g} s",
             asyncio.run(beside_slow(port, questions, slow, seconds)),
+            [],
+        ),
+        "long": lambda port: (
+            f"{GOOD} clients with texts of {LONG:,} words beside {GOOD} others, {seconds:g} s",
+            asyncio.run(beside_long(port, questions, request_of(long_question(examples)), seconds)),
             [],
         ),
         "connections": lambda port: (
@@ -167,6 +176,18 @@ async def drip(port: int, request: bytes) -> None:
                 await asyncio.sleep(1)
         except OSError:
             await asyncio.sleep(0.1)
+
+
+async def beside_long(port: int, questions: Sequence[bytes], long: bytes, seconds: float) -> Crowd:
+    """Clients with short texts beside as many that ask about a long one again and again."""
+    crowds = Crowd(port, questions, GOOD, seconds), Crowd(port, [long], GOOD, seconds)
+    return (await asyncio.gather(*(crowd.run() for crowd in crowds)))[0]
+
+
+def long_question(examples: Sequence[Example]) -> dict[str, Any]:
+    """The first question, about the text of all of them, repeated up to LONG words."""
+    words = chain.from_iterable(example.document for example in cycle(examples))
+    return question_of(replace(examples[0], document=tuple(islice(words, LONG))))
 
 
 async def once_each(port: int, questions: Sequence[bytes], connections: int) -> Crowd:

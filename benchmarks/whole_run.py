@@ -20,6 +20,7 @@ from gareader.cli.bench import print_times
 from gareader.core.config import load_table, override
 from gareader.core.errors import GareaderError
 from gareader.data.batching import length_batches
+from gareader.kernels.library import instruction_sets
 from gareader.nn.tensors import Batch, tensors
 from gareader.training.experiment import Experiment
 from gareader.training.run import Run, on_threads
@@ -39,7 +40,7 @@ class RunBenchmark:
     """Duration of one validation."""
     validate_every: int
     share_of_bare_step: float
-    """The speed of the whole run without its validations, as a share of the speed of the bare step."""
+    """The speed of the whole run without its validations, as a share of that of the bare steps: the median of all."""
     share_with_validations: float
     """The same with its validations."""
 
@@ -68,7 +69,8 @@ def main(
     if as_json:
         print(json.dumps(asdict(result)))
         return
-    print(f"{updates} updates of {result.batch_size} questions")
+    sets = ", ".join(instruction_sets()) or "no native kernel"
+    print(f"{updates} updates of {result.batch_size} questions, {sets}")
     print_times("gareader train", result.whole_seconds)
     print_times("bare steps", result.bare_seconds)
     print(f"{'validation':<24} {result.validation_seconds:8.3f} s   every {result.validate_every:,} updates")
@@ -93,10 +95,10 @@ def bench_run(experiment: Experiment, updates: int, repeats: int) -> RunBenchmar
             with on_threads(config.threads):
                 bare.append(sum(seconds(partial(step, batch)) for batch in batches))
         validation = seconds(run.validate)
-    step_seconds, update_seconds = median(bare) / updates, median(whole) / updates
-    share = step_seconds / update_seconds
-    with_validations = step_seconds / (update_seconds + validation / config.validate_every)
+    rounds = [*zip(bare, whole, strict=True)]  # neighbours: the machine's speed changes from minute to minute
     every = config.validate_every
+    share = median(step / update for step, update in rounds)
+    with_validations = median(step / (update + validation * updates / every) for step, update in rounds)
     return RunBenchmark(updates, config.batch_size, whole, bare, validation, every, share, with_validations)
 
 
@@ -107,7 +109,8 @@ def bare_step(run: Run) -> Callable[[Batch], None]:
     def step(batch: Batch) -> None:
         run.reader.train()
         optimiser.zero_grad()
-        run.engine.kind.loss(run.reader(batch), batch).backward()  # type: ignore[no-untyped-call]
+        output = run.engine.output(batch, run.position.step, 0)  # in the run's precision
+        run.engine.kind.loss(output, batch).backward()  # type: ignore[no-untyped-call]
         optimiser.clip()
         optimiser.step(run.config.learning_rate)
 

@@ -65,8 +65,10 @@ def test_damaged_files(tmp_path, content, message):
 def test_alphabet():
     alphabet = Alphabet.of(["cab", "a"])
     assert len(alphabet) == 4
-    assert alphabet.encode("abcd", 10) == [1, 2, 3, 0]  # d was never met
-    assert alphabet.encode("abcabc", 4) == [1, 2, 3, 1]
+    numbers, mask = alphabet.encode(["abcd", "é", "abcabc"], 5)
+    assert numbers.tolist() == [[1, 2, 3, 0, 0], [0] * 5, [1, 2, 3, 1, 2]]  # d and é were never met
+    assert mask.sum(axis=1).tolist() == [4, 1, 5]
+    assert alphabet.encode(["ab"], 5)[0].tolist() == [[1, 2]]
 
 
 @given(st.lists(words))

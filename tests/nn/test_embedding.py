@@ -34,7 +34,7 @@ def composed(characters, word, cell="paper"):
     """C(w) by the reference."""
     table, weight, bias = (t.detach().numpy() for t in (characters.table, characters.weight, characters.bias))
     return reference.character_embedding(
-        ALPHABET.encode(word, 10), table, reference.gru_parameters(characters.gru), weight, bias, cell
+        ALPHABET.encode([word], 10)[0][0], table, reference.gru_parameters(characters.gru), weight, bias, cell
     )
 
 

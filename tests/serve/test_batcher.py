@@ -15,6 +15,7 @@ from gareader.serve.batcher import OVERHEAD, Batcher, OverloadedError
 from gareader.serve.service import ModelService
 from gareader.serve.workers import Workers
 from gareader.trained.predictor import untrained
+from waiting import wait_until
 
 CORPUS = synthetic.corpus(40, seed=1)
 
@@ -24,8 +25,10 @@ class Slow:
 
     def __init__(self):
         self.began, self.go, self.batches, self.attention = Event(), Event(), [], []
+        self.asked = 0  # the questions of all batches that have begun
 
     def predict(self, examples, *, attention):
+        self.asked += len(examples)
         self.began.set()
         self.go.wait(10)
         self.attention.append(attention)
@@ -85,7 +88,21 @@ def test_what_waits_while_one_is_read_is_read_together(slow):
                 batcher.ask(each)
 
     asyncio.run(run())
-    assert seen == [len(batch) for batch in slow.batches] == [1, 8, 8, 4]
+    assert sorted(seen) == sorted(map(len, slow.batches)) == [1, 4, 8, 8]
+
+
+def test_beside_a_batch_another_begins_if_it_has_half_of_the_largest_size(slow):
+    async def run():
+        async with blocked(slow, batch_size=8) as batcher:
+            for _ in range(3):
+                batcher.ask(renamed(CORPUS[0], "long", 10))
+                await asyncio.to_thread(int)  # other threads have their turn
+            for each in CORPUS[1:5]:
+                batcher.ask(each)
+            await asyncio.to_thread(wait_until, lambda: slow.asked > 1)
+            assert slow.asked == 5
+
+    asyncio.run(run())
 
 
 def test_attention_is_there_for_those_who_asked():

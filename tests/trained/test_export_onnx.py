@@ -117,7 +117,9 @@ def test_the_file_has_what_other_programs_need_and_is_always_the_same():
     props = {each.key: each.value for each in onnx.load_model_from_string(content).metadata_props}
     assert props["vocabulary"].split("\n") == list(predictor.collator.vocabulary)
     letters = props["alphabet"].split("\n")
-    assert [1 + letters.index(letter) for letter in "Tom"] == predictor.collator.alphabet.encode("Tom", 10)
+    assert [1 + letters.index(letter) for letter in "Tom"] == predictor.collator.alphabet.encode(["Tom"], 10)[0][
+        0
+    ].tolist()
     assert json.loads(props["temperatures"])["temperature"] == predictor.temperatures.given
     assert json.loads(props["words"])["pretrained"] == predictor.collator.pretrained
 

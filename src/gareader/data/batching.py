@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import repeat
+from itertools import chain, repeat
 from random import Random
 from typing import Any
 
@@ -100,15 +100,18 @@ class Collator:
 
     def types(self, words: list[str]) -> tuple[NDArray[np.int64], Types[Arrays]]:
         """Sort distinct words into Types; also return the index in Types of each word of the list."""
-        rows = [self.row(word) for word in words]
+        found = zip(words, map(self.vocabulary.get, words), strict=True)
+        rows = [self.row(word) if row is None else row for word, row in found]
+        is_unknown = np.array([row is None for row in rows], bool)
         spellings = [word.partition(FRESH)[0] for word in words]
+        lengths = np.fromiter(map(len, spellings), np.int64, len(words))
         # Known words come first; words of equal length stand together, so that the kernel can skip their padding.
-        order = sorted(range(len(words)), key=lambda i: (rows[i] is None, len(spellings[i])))
+        order = np.lexsort((lengths, is_unknown))
         index = np.empty(len(words), dtype=np.int64)
         index[order] = np.arange(len(words))
         unknown = [random_vector(words[i], self.width, self.seed) for i in order if rows[i] is None]
         vectors = np.stack(unknown) if unknown else np.empty((0, self.width), np.float32)
-        characters, character_mask = pad([self.alphabet.encode(spellings[i], self.characters) for i in order])
+        characters, character_mask = self.alphabet.encode([spellings[i] for i in order], self.characters)
         return index, Types(
             known=np.array([row for i in order if (row := rows[i]) is not None], dtype=np.int64),
             unknown=vectors * self.unknown_scale,
@@ -144,10 +147,10 @@ def fresh_names(example: Example, share: float, draw: str) -> dict[str, str]:
 
 def pad(rows: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Pad rows to one array with zeros; also return the mask, true on real values."""
-    lengths = np.array([len(row) for row in rows])
+    lengths = np.array([*map(len, rows)])
     mask = np.arange(lengths.max()) < lengths[:, None]
     values = np.zeros(mask.shape, dtype=np.int64)
-    values[mask] = np.concatenate([np.asarray(row, dtype=np.int64) for row in rows])
+    values[mask] = np.fromiter(chain.from_iterable(rows), np.int64, lengths.sum())
     return values, mask
 
 
@@ -172,12 +175,13 @@ def occurrences(examples: Sequence[Example]) -> tuple[NDArray[np.bool_], NDArray
     for rows, present, example in zip(occurrence, words_present, examples, strict=True):
         counted = [counted_words(candidate) for candidate in example.candidates]
         numbers = {word: number for number, word in enumerate({word for each in counted for word in each})}
-        document = np.fromiter(map(numbers.get, example.document, repeat(-1)), np.int64)
-        distinct = set(example.document)
+        counts = np.zeros((len(counted), len(numbers)), dtype=bool)  # whether a word counts for a candidate
         for place, words in enumerate(counted):
-            for word in words:
-                rows[place, : len(document)] |= document == numbers[word]
-            present[place] = max(1, len(distinct.intersection(words)))
+            counts[place, [numbers[word] for word in words]] = True
+        document = np.fromiter(map(numbers.get, example.document, repeat(-1)), np.int64)
+        hits = np.flatnonzero(document >= 0)
+        rows[: len(counted), hits] = counts[:, document[hits]]
+        present[: len(counted)] = np.maximum(1, counts[:, np.unique(document[hits])].sum(axis=1))
     return occurrence, words_present
 
 

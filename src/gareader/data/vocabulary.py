@@ -1,10 +1,11 @@
 """The vocabulary and the alphabet of a model: words and characters with their numbers."""
 
-from collections.abc import Iterable, Iterator
-from itertools import count, repeat
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gareader.core.errors import CorpusError
 from gareader.core.files import open_regular
@@ -123,15 +124,22 @@ class Alphabet:
 
     def __init__(self, characters: Iterable[str]) -> None:
         self._codes = {character: code for code, character in enumerate(sorted(set(characters)), 1)}
+        points = {ord(character): code for character, code in self._codes.items() if len(character) == 1}
+        self._numbers = np.zeros(max(points, default=0) + 2, np.int64)
+        """By code points; the last one stands for all that are larger than those of the alphabet."""
+        self._numbers[[*points]] = [*points.values()]
 
     @classmethod
     def of(cls, words: Iterable[str]) -> "Alphabet":
         """The alphabet of all characters of the words."""
         return cls(character for word in words for character in word)
 
-    def encode(self, word: str, limit: int) -> list[int]:
-        """The numbers of the word's first characters."""
-        return list(map(self._codes.get, word[:limit], repeat(0)))
+    def encode(self, words: Sequence[str], limit: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """The numbers of the words' first characters, padded with zeros; also the mask, true on characters."""
+        lengths = np.minimum(np.fromiter(map(len, words), np.int64, len(words)), limit)
+        mask = np.arange(lengths.max()) < lengths[:, None]
+        points = np.array(words, f"U{limit}").view(np.uint32).reshape(len(words), limit)[:, : mask.shape[1]]
+        return self._numbers[np.minimum(points, len(self._numbers) - 1)], mask
 
     def __len__(self) -> int:
         return len(self._codes) + 1

@@ -36,10 +36,12 @@ class _Waiting:
 
 
 class Batcher:
-    """One thread answers the questions to one model: the next batch is the first question in turn and those like it.
+    """Threads answer the questions to one model: the next batch is the first question in turn and those like it.
 
-    No question waits for a batch to fill: a single question is read at once, and batches grow with the load. Short
-    questions pass long ones, but not for ever. A question whose future is cancelled is not read.
+    No question waits for a batch to fill: a single question is read at once, and batches grow with the load. Under
+    load two overlap: one is in the native kernel, without Python's lock, while the words of the other become arrays.
+    The second must have half of the largest size: long texts, of which few go into a batch, never keep both threads
+    busy. Short questions pass long ones, but not for ever. A question whose future is cancelled is not read.
     """
 
     def __init__(
@@ -59,9 +61,13 @@ class Batcher:
         self._loop = asyncio.get_running_loop()
         self._changed = Condition()
         self._waiting: list[_Waiting] = []
+        self._reading = 0
         self._closed = False
-        self._thread = Thread(target=self._work, name="gareader-batcher", daemon=True)
-        self._thread.start()
+        self._threads = [
+            Thread(target=self._work, args=[second], name="gareader-batcher", daemon=True) for second in (False, True)
+        ]
+        for thread in self._threads:
+            thread.start()
 
     def ask(self, example: Example, *, attention: bool = False, client: str = "") -> asyncio.Future[Prediction]:
         """Queue a question; raise OverloadedError if too many words of questions no longer than it wait before it."""
@@ -75,37 +81,45 @@ class Batcher:
             if words + sum(each.words for each in before) > self.most_words:
                 raise OverloadedError(own=False)
             self._waiting.append(question)
-            self._changed.notify()
+            self._changed.notify_all()
         self.asked += 1
         question.answer.add_done_callback(self._done)
         return question.answer
 
     async def close(self) -> None:
-        """Answer the questions in the queue, then stop the thread."""
+        """Answer the questions in the queue, then stop the threads."""
         with self._changed:
             self._closed = True
-            self._changed.notify()
-        await asyncio.to_thread(self._thread.join)
+            self._changed.notify_all()
+        for thread in self._threads:
+            await asyncio.to_thread(thread.join)
         await asyncio.sleep(0)  # the answers of the last batch
 
     def _done(self, answer: asyncio.Future[Prediction]) -> None:  # noqa: ARG002
         self.asked -= 1
 
-    def _work(self) -> None:
-        while batch := self._next():
+    def _work(self, second: bool) -> None:
+        while batch := self._next(second):
             self._answer(batch)
+            with self._changed:
+                self._reading -= 1
+                self._changed.notify_all()
 
-    def _next(self) -> list[_Waiting]:
-        """Wait for the next batch; it is empty after `close`."""
+    def _next(self, second: bool) -> list[_Waiting]:
+        """Wait for the next batch; it is empty after `close`. The second thread, with memory of its own, only helps."""
         with self._changed:
             while True:
                 self._waiting = [each for each in self._waiting if not each.answer.done()]
-                if self._waiting or self._closed:
+                batch = next_batch(self._waiting, self.batch_size)
+                least = max(2, self.batch_size // 2) if self._reading else 1
+                if len(batch) >= least and (self._reading or not second):
                     break
+                if self._closed and not self._waiting:
+                    return []
                 self._changed.wait()
-            batch = next_batch(self._waiting, self.batch_size)
             chosen = set(batch)
             self._waiting = [each for each in self._waiting if each not in chosen]
+            self._reading += 1
             return batch
 
     def _answer(self, batch: list[_Waiting]) -> None:

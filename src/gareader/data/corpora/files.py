@@ -49,16 +49,23 @@ def spans(path: Path, beginning: bytes, size: int) -> Iterator[Span]:
         if not isinstance(content, BufferedReader) or not content.seekable():
             yield WHOLE
             return
-        start, line, rest = content.tell(), 1, bytearray()
-        while text := rest + content.read(size):
-            searched = size
-            while (place := text.find(beginning, searched)) < 0 and (more := content.read(_PIECE)):
-                searched = max(size, len(text) - len(beginning) + 1)
-                text += more
-            text, rest = (text, bytearray()) if place < 0 else (text[: place + 1], text[place + 1 :])
-            yield Span(start, start + len(text), line)
-            start += len(text)
-            line += text.count(b"\n") + (text.count(b"\r") - text.count(b"\r\n") if b"\r" in text else 0)
+        start, line = content.tell(), 1
+        while text := content.read(size):
+            tail, place, searched = bytearray(), -1, 0
+            while place < 0 and (more := content.read(_PIECE)):
+                tail += more
+                place = tail.find(beginning, searched)
+                searched = max(0, len(tail) - len(beginning) + 1)
+            if place >= 0:
+                del tail[place + 1 :]
+                content.seek(start + len(text) + len(tail))
+            yield Span(start, start + len(text) + len(tail), line)
+            start += len(text) + len(tail)
+            line += _line_ends(text) + _line_ends(tail) - (text.endswith(b"\r") and tail.startswith(b"\n"))
+
+
+def _line_ends(text: bytes | bytearray) -> int:
+    return text.count(b"\n") + (text.count(b"\r") - text.count(b"\r\n") if b"\r" in text else 0)
 
 
 def lines(path: Path, span: Span = WHOLE) -> Iterator[tuple[int, str]]:

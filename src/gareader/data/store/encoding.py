@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gareader.core.errors import StoreError
 from gareader.data.examples import Example, Words
-from gareader.data.store.layout import columns
+from gareader.data.store.layout import columns, int_array, ints, offsets, text_array
 
 WORDS_PER_BATCH = 1 << 21
 """A record batch ends with the example that reaches this many document words: eight megabytes in every corpus."""
@@ -70,12 +70,12 @@ class Rows:
         if len(indices) != candidates + sum(self.candidate_lengths):
             raise StoreError(f"example {self._broken()!r} has a word with a line break in it; make it two words")
         columns = [
-            pa.array(ids, pa.string()),
-            lists(new, indices[:query]),
-            lists(query_lengths, indices[query:candidates]),
-            lists(counts, lists(self.candidate_lengths, indices[candidates:])),
-            pa.array(answers, pa.int32()),
-            pa.array(lengths, pa.int32()),
+            text_array(ids),
+            lists(new, int_array(indices[:query])),
+            lists(query_lengths, int_array(indices[query:candidates])),
+            lists(counts, lists(self.candidate_lengths, int_array(indices[candidates:]))),
+            int_array([-1 if each is None else each for each in answers], [each is not None for each in answers]),
+            int_array(lengths),
         ]
         return pa.record_batch(columns, schema=INDICES)
 
@@ -92,10 +92,8 @@ class Rows:
 
 
 def lists(lengths: Sequence[int] | _Ints, values: Any) -> Any:
-    """The values as an array of lists with these lengths."""
-    offsets = np.zeros(len(lengths) + 1, np.int32)
-    np.cumsum(lengths, out=offsets[1:])
-    return pa.ListArray.from_arrays(offsets, values)
+    """The values, an Arrow array, as lists with these lengths."""
+    return pa.ListArray.from_arrays(int_array(offsets(lengths)), values)
 
 
 def overlap(before: Words, document: Words) -> int:
@@ -117,17 +115,16 @@ def overlap(before: Words, document: Words) -> int:
 
 def encode(examples: Iterable[Example], path: Path) -> Encoded:
     """Write the examples to `path` as indices."""
-    words = pa.array([], pa.string())
+    words = text_array([])
     count = 0
 
     def coded(text: str) -> _Ints:
         nonlocal words
-        tokens = pc.split_pattern(pa.array([text]), SEPARATOR).values
+        tokens = pc.split_pattern(text_array([text]), SEPARATOR).values
         # The chunks share one dictionary, and the last one holds the tokens; Arrow leaves out an empty chunk of words.
         chunk = pa.chunked_array([words, tokens], pa.string()).dictionary_encode().chunks[-1]
         words = chunk.dictionary
-        indices: _Ints = chunk.indices.to_numpy()
-        return indices
+        return ints(chunk.indices)
 
     def write(rows: Rows, indices: Future[_Ints]) -> None:
         writer.write_batch(rows.record_batch(indices.result()))

@@ -1,8 +1,11 @@
 """The layout of a prepared corpus on disk: its columns and its version."""
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from gareader.core.errors import StoreError
 
@@ -38,3 +41,36 @@ def check_schema(schema: Any) -> None:
         raise StoreError(f"{problem}; prepare the corpus again, or update gareader")
     if not schema.equals(PREPARED):
         raise StoreError("its columns are not those of a prepared corpus; prepare the corpus again")
+
+
+# `pa.array` and `to_numpy` import pandas, if it is there, which takes longer than to encode a span of a corpus.
+
+
+def int_array(values: Sequence[int] | NDArray[np.int32], known: Sequence[bool] | None = None) -> Any:
+    """The values as an Arrow array; those that are not known are nulls."""
+    validity = None if known is None else pa.py_buffer(np.packbits(known, bitorder="little"))
+    return pa.Array.from_buffers(pa.int32(), len(values), [validity, pa.py_buffer(np.asarray(values, np.int32))])
+
+
+def text_array(values: Sequence[str]) -> Any:
+    """The texts as an Arrow array."""
+    encoded = [value.encode() for value in values]
+    buffers = [None, pa.py_buffer(offsets([*map(len, encoded)])), pa.py_buffer(b"".join(encoded))]
+    return pa.Array.from_buffers(pa.string(), len(encoded), buffers)
+
+
+def offsets(lengths: Sequence[int] | NDArray[np.int32]) -> NDArray[np.int32]:
+    """Where lists of these lengths begin, and where the last one ends."""
+    ends = np.zeros(len(lengths) + 1, np.int32)
+    np.cumsum(lengths, out=ends[1:])
+    return ends
+
+
+def ints(array: Any, unknown: int | None = None) -> NDArray[np.int32]:
+    """The numbers of an Arrow array, without a copy unless it has nulls, which become `unknown`."""
+    rows = slice(array.offset, array.offset + len(array))
+    validity, values = array.buffers()
+    numbers = np.frombuffer(values or b"", np.int32)[rows]
+    if unknown is None or validity is None:
+        return numbers
+    return np.where(np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little")[rows], numbers, unknown)

@@ -32,7 +32,7 @@ class PreparedCorpus(Sequence[Example]):
         coded = pa.concat_arrays([shard.words for shard in shards]).dictionary_encode()
         self.words: Words = tuple(coded.dictionary.to_pylist())
         """The distinct words, in the order of first occurrence."""
-        lookups = _lookups(self.words, coded.indices.to_numpy(), [len(shard.words) for shard in shards])
+        lookups = _lookups(self.words, layout.ints(coded.indices), [len(shard.words) for shard in shards])
         self._batches = [batch for shard in shards for batch in shard.batches]
         self._lookups = [lookup for lookup, shard in zip(lookups, shards, strict=True) for _ in shard.batches]
         lengths = [np.diff(batch.document_offsets) for batch in self._batches]
@@ -117,7 +117,7 @@ class _Shard:
             layout.check_schema(reader.schema)
             pairs = [reader.get_batch_with_custom_metadata(number) for number in range(reader.num_record_batches)]
             batches = [batch for batch, _ in pairs]
-            self.words = batches[0].column("document").values.dictionary if batches else pa.array([], pa.string())
+            self.words = batches[0].column("document").values.dictionary if batches else layout.text_array([])
             self.words.validate(full=True)
             for batch in batches:
                 _, document, query, candidates, _ = batch.columns
@@ -185,7 +185,7 @@ class BatchView:
         self.documents, self.document_offsets = _views(document)
         self.queries, self.query_offsets = _views(query)
         self.candidates, self.candidate_offsets = _views(candidates.values)
-        self.choices = candidates.offsets.to_numpy()
+        self.choices = layout.ints(candidates.offsets)
 
     def content(self) -> tuple[NDArray[Any], ...]:
         """All numbers of the batch, in arrays that make those of a larger batch if they are joined."""
@@ -199,7 +199,7 @@ class BatchView:
             self.candidates,
             np.diff(self.candidate_offsets),
             np.diff(self.choices),
-            self.answers.fill_null(-1).to_numpy(),
+            layout.ints(self.answers, -1),
         )
 
     def checksum(self) -> bytes:
@@ -245,7 +245,7 @@ class BatchView:
     def answerable(self, function: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """For each row, whether a word of its answer that counts is in its document; `function` marks the others."""
         self.verify()
-        answers = self.answers.fill_null(-1).to_numpy()
+        answers = layout.ints(self.answers, -1)
         answerable = np.zeros(len(answers), bool)
         try:
             right = self.choices[:-1] + np.maximum(answers, 0)
@@ -280,7 +280,7 @@ def words_checksum(words: Any) -> int:
 
 def _views(lists: Any) -> tuple[NDArray[np.uint32], NDArray[np.int32]]:
     # unsigned, so that a damaged index is out of bounds instead of counted from the end
-    return lists.values.indices.to_numpy().view(np.uint32), lists.offsets.to_numpy()
+    return layout.ints(lists.values.indices).view(np.uint32), layout.ints(lists.offsets)
 
 
 def _mapped(path: Path) -> tuple[mmap.mmap, Verified]:

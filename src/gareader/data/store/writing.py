@@ -3,6 +3,7 @@
 import errno
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -24,7 +25,7 @@ from gareader.data.addresses import is_prepared
 from gareader.data.corpora.files import Span
 from gareader.data.examples import Example
 from gareader.data.store.encoding import SEPARATOR, Encoded, encode, lists
-from gareader.data.store.layout import CHECKSUM, PREPARED
+from gareader.data.store.layout import CHECKSUM, PREPARED, int_array, ints
 from gareader.data.store.reading import BatchView, PreparedCorpus, place_of, words_checksum
 
 Watch = Callable[[Iterable[Example], str], Iterable[Example]]
@@ -134,7 +135,7 @@ def _scratch(path: Path, shard: int | None) -> Iterator[Path]:
 def _write(parts: list[Encoded], path: Path, shard: int | None) -> None:
     """Write the final file or folder with the words of all parts."""
     coded = pa.concat_arrays([part.words for part in parts]).dictionary_encode()
-    places = np.split(coded.indices.to_numpy(), np.cumsum([len(part.words) for part in parts])[:-1])
+    places = np.split(ints(coded.indices), np.cumsum([len(part.words) for part in parts])[:-1])
     # No sync, which can take as long as all the rest: a corpus can be prepared again, and opening a file that a power
     # cut has truncated raises an error.
     whole = whole_folder if shard else whole_file
@@ -151,17 +152,17 @@ def _prepared_batch(batch: Any, numbers: NDArray[np.int32], words: Any) -> Any:
     """Turn a record batch of INDICES into one of PREPARED; `numbers` maps its indices to those into `words`."""
 
     def coded(indices: NDArray[np.int32]) -> Any:
-        return pa.DictionaryArray.from_arrays(indices, words, safe=False)
+        return pa.DictionaryArray.from_arrays(int_array(indices), words, safe=False)
 
     ids, new, query, candidates, answer, lengths = batch.columns
-    lengths = lengths.to_numpy()
-    stream, ends = numbers[new.values.to_numpy()], new.offsets.to_numpy()[1:]
+    lengths = ints(lengths)
+    stream, ends = numbers[ints(new.values)], ints(new.offsets)[1:]
     documents = np.concatenate([stream[start:end] for start, end in zip(ends - lengths, ends, strict=True)])
-    choices = pa.ListArray.from_arrays(candidates.values.offsets, coded(numbers[candidates.values.values.to_numpy()]))
+    choices = pa.ListArray.from_arrays(candidates.values.offsets, coded(numbers[ints(candidates.values.values)]))
     columns = [
         ids,
         lists(lengths, coded(documents)),
-        pa.ListArray.from_arrays(query.offsets, coded(numbers[query.values.to_numpy()])),
+        pa.ListArray.from_arrays(query.offsets, coded(numbers[ints(query.values)])),
         pa.ListArray.from_arrays(candidates.offsets, choices),
         answer,
     ]
@@ -180,6 +181,8 @@ class _Files:
         self.examples = 0
         self.batches = 0
         self.waiting: Any = None  # the next batch to write; the checksum of the last one says that it is the last
+        self.thread = ThreadPoolExecutor(1)  # writes one batch while the next one is made
+        self.writing: Future[None] | None = None
         self.writer = self._next_file()
 
     def _next_file(self) -> Any:
@@ -190,7 +193,7 @@ class _Files:
         """Append the batch; begin a new shard if the last one is full."""
         if self.shard and self.examples >= self.shard:
             self._write_waiting(last=True)
-            self.writer.close()
+            self._close()
             self.number += 1
             self.examples = self.batches = 0
             self.writer = self._next_file()
@@ -202,9 +205,23 @@ class _Files:
         """Write the batch that waits, if there is one, with its checksum."""
         if self.waiting is not None:
             view = BatchView(self.path, self.waiting, place_of(self.words, self.batches, last=last))
-            self.writer.write_batch(self.waiting, custom_metadata={CHECKSUM: view.checksum()})
+            metadata = {CHECKSUM: view.checksum()}
+            self._written()
+            self.writing = self.thread.submit(self.writer.write_batch, self.waiting, custom_metadata=metadata)
             self.batches += 1
             self.waiting = None
+
+    def _written(self) -> None:
+        """Wait until the last batch is written."""
+        if self.writing is not None:
+            self.writing.result()
+
+    def _close(self) -> None:
+        """Close the file, even if a batch could not be written."""
+        try:
+            self._written()
+        finally:
+            self.writer.close()
 
     def __enter__(self) -> "_Files":
         return self
@@ -214,4 +231,5 @@ class _Files:
             if problem[0] is None:
                 self._write_waiting(last=True)
         finally:
-            self.writer.close()
+            with self.thread:
+                self._close()
