@@ -40,7 +40,7 @@ def embedded(reader, collator, word):
     table, filters, bias = (
         t.detach().numpy() for t in (reader.characters.table, reader.characters.weight, reader.characters.bias)
     )
-    codes = collator.alphabet.encode(word, 10)
+    codes = collator.alphabet.encode([word], 10)[0][0]
     nothing = np.zeros(table.shape[1])
     letters = [nothing, nothing, *(table[code] for code in codes), nothing, nothing]
     answers = [

@@ -32,7 +32,7 @@ def transcribed(reader, collator):
         if letters is None:
             return vector(reader, word)
         table, weight, bias = (t.detach().numpy() for t in (letters.table, letters.weight, letters.bias))
-        codes, directions = collator.alphabet.encode(word, 10), reference.gru_parameters(letters.gru)
+        codes, directions = collator.alphabet.encode([word], 10)[0][0], reference.gru_parameters(letters.gru)
         composed = reference.character_embedding(codes, table, directions, weight, bias, config.cell)
         return np.concatenate([vector(reader, word), composed])
 

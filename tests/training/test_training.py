@@ -284,7 +284,7 @@ def test_a_full_disk_leaves_the_last_good_state(corpus, tmp_path, monkeypatch):
     def full(*args, **kwargs):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("gareader.training.run.save_file", full)
+    monkeypatch.setattr("gareader.training.checkpoint.save_file", full)
     with pytest.raises(CheckpointError, match=r"No space left on device.*the one before is still there"):
         run.train()
     monkeypatch.undo()

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from forked import Command
-from gareader.core.locks import locked
+from gareader.core.locks import is_locked, locked
 from gareader.studies.study import Studio, Study, read_results
 from gareader.training.run import METRICS, STATE, Run
 from studies.study.small_studies import edit
@@ -94,6 +94,7 @@ def test_workers_that_are_killed_or_stopped_go_on_and_end_as_one_would(small, ga
     assert gareader("study", small / "study.toml", "--out", one)[0] == 0
     command = ["study", small / "study.toml", "--out", several, "--workers", "2"]
     for number in (signal.SIGKILL, signal.SIGTERM):
+        wait_until(lambda: not any(map(is_locked, several.glob("runs/*/lock"))))  # workers outlive the killed process
         before = {path: path.stat().st_mtime_ns for path in several.glob(f"runs/*/{STATE}")}
 
         def has_gone_on(before=before):
