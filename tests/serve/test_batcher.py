@@ -5,6 +5,7 @@ import os
 import socket
 from contextlib import asynccontextmanager
 from threading import Event
+from threading import enumerate as enumerate_threads
 
 import pytest
 
@@ -103,6 +104,17 @@ def test_beside_a_batch_another_begins_if_it_has_half_of_the_largest_size(slow):
             assert slow.asked == 5
 
     asyncio.run(run())
+
+
+def test_without_overlap_no_batch_begins_beside_another(slow):
+    async def run():
+        async with blocked(slow, batch_size=8, overlap=False) as batcher:
+            for each in CORPUS[1:9]:
+                batcher.ask(each)
+            assert [thread.name for thread in enumerate_threads()].count("gareader-batcher") == 1
+
+    asyncio.run(run())
+    assert [*map(len, slow.batches)] == [1, 8]
 
 
 def test_attention_is_there_for_those_who_asked():

@@ -51,9 +51,13 @@ class Batcher:
         batch_size: int = 32,
         most_words: int = 500_000,
         client_words: int = 250_000,
+        overlap: bool = True,
         seen: Callable[[int], None] = lambda questions: None,
     ) -> None:
-        """`seen` is told the size of each batch. To be made, asked and closed in one event loop."""
+        """To be made, asked and closed in one event loop.
+
+        With `overlap` a second batch may begin beside another; `seen` is told the size of each batch.
+        """
         self.predictor, self.batch_size, self.seen = predictor, batch_size, seen
         self.most_words, self.client_words = most_words, client_words
         self.asked = 0
@@ -64,7 +68,8 @@ class Batcher:
         self._reading = 0
         self._closed = False
         self._threads = [
-            Thread(target=self._work, args=[second], name="gareader-batcher", daemon=True) for second in (False, True)
+            Thread(target=self._work, args=[second], name="gareader-batcher", daemon=True)
+            for second in ((False, True) if overlap else (False,))
         ]
         for thread in self._threads:
             thread.start()

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from gareader.core.errors import GareaderError, ModelError, QuestionError
 from gareader.data.examples import Example, Prediction, Words
 from gareader.data.text import propose_candidates, query_words, question_of, tokenise
+from gareader.kernels.library import threads
 from gareader.serve.batcher import Batcher, OverloadedError
 from gareader.serve.http import Problem, Request, Response
 from gareader.serve.log import Log
@@ -146,9 +147,12 @@ class ModelService:
         self.metrics.worker = worker
         self.metrics.set("pid", os.getpid())
         words = {"most_words": self.limits.waiting_words, "client_words": self.limits.client_words}
+        overlap = threads() > 1  # on one core a second batch takes memory and no less time
         self.turns = {long: Turns(**words) for long in (False, True)}
         for name, model in self.models.items():
-            self.batchers[name] = Batcher(model, batch_size=self.batch_size, seen=self.metrics.read_together, **words)
+            self.batchers[name] = Batcher(
+                model, batch_size=self.batch_size, seen=self.metrics.read_together, overlap=overlap, **words
+            )
         yield
         for turns in self.turns.values():
             turns.close()
