@@ -21,6 +21,7 @@ import synthetic
 from gareader.core.errors import CorpusError, StoreError
 from gareader.data import corpora
 from gareader.data.addresses import is_prepared
+from gareader.data.corpora.delta import deltas_of, overlap
 from gareader.data.examples import PLACEHOLDER, Example
 from gareader.data.sources import read_examples
 from gareader.data.store import PreparedCorpus, encoding, layout, prepare, prepare_corpus, writing
@@ -63,10 +64,11 @@ def test_an_answer_of_which_only_function_words_are_in_the_document_cannot_be_fo
     assert prepare(rows, tmp_path / "corpus.arrow").answerable().tolist() == [False, True, True]
 
 
-@given(examples(), st.sampled_from([1, 30, 1 << 21]))
+@given(examples(), st.sampled_from([1, 30, 1 << 20]), st.sampled_from([1, 30, 1 << 28]))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_prepare_then_read(tmp_path, monkeypatch, examples, words_per_batch):
+def test_prepare_then_read(tmp_path, monkeypatch, examples, words_per_batch, characters_per_batch):
     monkeypatch.setattr(encoding, "WORDS_PER_BATCH", words_per_batch)
+    monkeypatch.setattr(encoding, "CHARACTERS_PER_BATCH", characters_per_batch)
     corpus = prepare(iter(examples), tmp_path / "corpus.arrow")
     assert list(corpus) == examples
     assert [corpus[i] for i in reversed(range(len(corpus)))] == examples[::-1]
@@ -89,7 +91,7 @@ def test_prepare_then_read(tmp_path, monkeypatch, examples, words_per_batch):
     ],
 )
 def test_words_shared_with_the_document_before(before, document, known):
-    assert encoding.overlap(tuple(before), tuple(document)) == known
+    assert overlap(tuple(before), tuple(document)) == known
 
 
 def test_documents_that_repeat_themselves_are_not_compared_over_and_over():
@@ -104,16 +106,22 @@ def test_documents_that_repeat_themselves_are_not_compared_over_and_over():
 
     before, document = [Word("a") for _ in range(2000)], [Word("a") for _ in range(2000)]
     before.append(Word("b"))
-    assert encoding.overlap(tuple(before), tuple(document)) == 0
+    assert overlap(tuple(before), tuple(document)) == 0
     assert Word.compared < 100_000  # 2,000,000 if every place is tried
 
 
 def test_neighbouring_windows_are_encoded_once(tmp_path):
     text = tuple(f"w{i}" for i in range(1000))
     windows = [Example(str(i), text[i : i + 500], (PLACEHOLDER,), (("w1",), ("w2",)), 0) for i in range(100)]
-    (rows,) = encoding.batches([*windows, windows[-1]])
-    assert sum(new for _, _, new, *_ in rows.rows) == 599
+    assert sum(delta.new for delta in deltas_of([*windows, windows[-1]])) == 599
     assert list(prepare(windows, tmp_path / "corpus.arrow")) == windows
+
+
+def test_a_batch_ends_with_a_number_of_words_or_of_characters(monkeypatch):
+    monkeypatch.setattr(encoding, "WORDS_PER_BATCH", 6)
+    assert [*map(len, encoding.batches(deltas_of(EXAMPLES * 2)))] == [2, 2]
+    monkeypatch.setattr(encoding, "CHARACTERS_PER_BATCH", 1)
+    assert [*map(len, encoding.batches(deltas_of(EXAMPLES * 2)))] == [1, 1, 1, 1]
 
 
 def test_a_sequence(tmp_path, monkeypatch):

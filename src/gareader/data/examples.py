@@ -34,6 +34,31 @@ WORDS, PAIRS = 1_000_000, 200_000_000
 megabytes could cost more memory than there is. To read them takes some three gigabytes."""
 
 
+def check_question(size: int, query: int, blanks: int, lengths: Sequence[int], answer: int | None) -> None:
+    """Raise ExampleError for what is no question.
+
+    `size`, `query` and `lengths` count the words of the document, of the query and of each candidate.
+    """
+    if not size:
+        raise ExampleError("the document is empty; give the text that holds the answer")
+    if blanks != 1:
+        raise ExampleError(
+            f"the query has {blanks or 'no'} placeholder{'s' * (blanks > 1)}; mark one blank, and only one, "
+            "with XXXXX, ___ or @placeholder"
+        )
+    if len(lengths) < 2:
+        raise ExampleError(f"{len(lengths) or 'no'} candidate answer; give at least two")
+    if not all(lengths):
+        raise ExampleError("a candidate answer is empty; remove it or give its words")
+    if size > WORDS:
+        raise ExampleError(f"a document of {size:,} words, and {WORDS:,} are the most; give a part of it")
+    if size * (others := query + sum(lengths)) > PAIRS:
+        long = f"{others:,} words of query and candidates are too many for a document of {size:,}"
+        raise ExampleError(f"{long}; give fewer, or a part of the document")
+    if answer is not None and not 0 <= answer < len(lengths):
+        raise ExampleError(f"answer {answer} is not an index into {len(lengths)} candidates")
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
     """One cloze question."""
@@ -50,24 +75,8 @@ class Example:
     """Whether the candidates were proposed from the document, so that the answer may be none of them."""
 
     def __post_init__(self) -> None:
-        if not self.document:
-            raise ExampleError("the document is empty; give the text that holds the answer")
-        if (blanks := self.query.count(PLACEHOLDER)) != 1:
-            raise ExampleError(
-                f"the query has {blanks or 'no'} placeholder{'s' * (blanks > 1)}; mark one blank, and only one, "
-                "with XXXXX, ___ or @placeholder"
-            )
-        if len(self.candidates) < 2:
-            raise ExampleError(f"{len(self.candidates) or 'no'} candidate answer; give at least two")
-        if not all(self.candidates):
-            raise ExampleError("a candidate answer is empty; remove it or give its words")
-        if (size := len(self.document)) > WORDS:
-            raise ExampleError(f"a document of {size:,} words, and {WORDS:,} are the most; give a part of it")
-        if size * self.others > PAIRS:
-            long = f"{self.others:,} words of query and candidates are too many for a document of {size:,}"
-            raise ExampleError(f"{long}; give fewer, or a part of the document")
-        if self.answer is not None and not 0 <= self.answer < len(self.candidates):
-            raise ExampleError(f"answer {self.answer} is not an index into {len(self.candidates)} candidates")
+        lengths = [*map(len, self.candidates)]
+        check_question(len(self.document), len(self.query), self.query.count(PLACEHOLDER), lengths, self.answer)
 
     @property
     def others(self) -> int:

@@ -14,10 +14,22 @@ _BLANK = re.compile(r"(?<!\w)(?:XXXXX|_{3,}|@placeholder)(?!\w)|\[MASK\]|<mask>"
 _ELLIPSIS = re.compile(r"(?<!\.)\.{3}(?!\.)|…")
 """A blank too, if it is the only one of the query, and there is no other blank."""
 
+SEPARATOR = "\n"
+"""Between the words of a text that is quick to take apart again: no word of a corpus has a line feed."""
+
 
 def words(line: str) -> Words:
     """Split tokenised text at white space; words are in Unicode's composed form (NFC)."""
     return tuple(line.split()) if line.isascii() else tuple(composed(line).split())
+
+
+def separated(texts: Sequence[str]) -> tuple[list[int], str]:
+    """How many words each of these tokenised texts has, and all the words; quicker than `words`, which makes each."""
+    text = " ".join(texts)
+    if text.isascii() and text.isprintable() and "  " not in text and text.strip() == text != "":
+        return [each.count(" ") + 1 for each in texts], text.replace(" ", SEPARATOR)
+    rows = [*map(words, texts)]
+    return [*map(len, rows)], SEPARATOR.join(chain.from_iterable(rows))
 
 
 def tokenise(text: str) -> Words:

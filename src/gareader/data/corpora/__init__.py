@@ -6,7 +6,8 @@ from pathlib import Path
 
 from gareader.core.errors import CorpusError, did_you_mean
 from gareader.data.corpora import cbt, jsonl, question_files, who_did_what
-from gareader.data.corpora.files import WHOLE, Report, Span, beginning, raise_error
+from gareader.data.corpora.delta import Delta, deltas_of
+from gareader.data.corpora.files import WHOLE, Item, Report, Span, beginning, raise_error
 from gareader.data.corpora.files import spans as file_spans
 from gareader.data.examples import Example
 
@@ -25,10 +26,12 @@ class CorpusFormat:
     """A short description of such a file."""
     beginning: bytes | None = None
     """The first bytes of a question, with the line break before it; None if a file cannot be cut into spans."""
+    deltas: Callable[..., Iterator[Delta]] | None = None
+    """Streams the examples as they differ from their neighbours, where that is less work."""
 
 
 CORPORA = {
-    "cbt": CorpusFormat(cbt.read, cbt.written, cbt.looks_like, cbt.SHAPE, cbt.BEGINNING),
+    "cbt": CorpusFormat(cbt.read, cbt.written, cbt.looks_like, cbt.SHAPE, cbt.BEGINNING, cbt.deltas),
     "question": CorpusFormat(
         question_files.read, question_files.written, question_files.looks_like, question_files.SHAPE
     ),
@@ -46,12 +49,22 @@ def read(
     span: Span = WHOLE,
 ) -> Iterator[Example]:
     """Stream the examples of a file or folder; raise the error of a bad one, or pass it to `on_bad` and skip it."""
+    return _streamed(_corpus(Path(path), format).read, Path(path), format, on_bad, span)
+
+
+def deltas(
+    path: Path | str,
+    *,
+    format: str | None = None,
+    on_bad: Callable[[CorpusError], None] | None = None,
+    span: Span = WHOLE,
+) -> Iterator[Delta]:
+    """Stream the same examples as they differ from their neighbours."""
     path = Path(path)
     corpus = _corpus(path, format)
-    if format is not None and not path.is_dir():
-        beginning(path)  # raises at once for a file that cannot be read at all
-    report = on_bad or raise_error
-    return _until_damage(corpus.read(path, report, *([] if span == WHOLE else [span])), report)
+    if corpus.deltas:
+        return _streamed(corpus.deltas, path, format, on_bad, span)
+    return deltas_of(_streamed(corpus.read, path, format, on_bad, span))
 
 
 def spans(path: Path | str, size: int, *, format: str | None = None) -> Iterator[Span]:
@@ -80,8 +93,22 @@ def _corpus(path: Path, format: str | None) -> CorpusFormat:
     return CORPORA[format or recognise(path)]
 
 
-def _until_damage(examples: Iterator[Example], report: Report) -> Iterator[Example]:
+def _streamed(
+    read: Callable[..., Iterator[Item]],
+    path: Path,
+    format: str | None,
+    on_bad: Callable[[CorpusError], None] | None,
+    span: Span,
+) -> Iterator[Item]:
+    """What a function of a format reads."""
+    if format is not None and span == WHOLE and not path.is_dir():
+        beginning(path)  # raises at once for a file that cannot be read at all
+    report = on_bad or raise_error
+    return _until_damage(read(path, report, *([] if span == WHOLE else [span])), report)
+
+
+def _until_damage(items: Iterator[Item], report: Report) -> Iterator[Item]:
     try:
-        yield from examples
+        yield from items
     except CorpusError as damage:
         report(damage)

@@ -7,9 +7,21 @@ from pathlib import Path
 
 from gareader.core.errors import CorpusError, ExampleError
 from gareader.core.files import LARGEST
-from gareader.data.corpora.files import WHOLE, Report, Span, checked_example, good, line_lists, stem, too_large, utf8
-from gareader.data.examples import PLACEHOLDER, Example, Words
-from gareader.data.text import words
+from gareader.data.corpora.delta import Delta
+from gareader.data.corpora.files import (
+    WHOLE,
+    Report,
+    Span,
+    checked_example,
+    good,
+    line_lists,
+    not_among,
+    stem,
+    too_large,
+    utf8,
+)
+from gareader.data.examples import PLACEHOLDER, Example, Words, check_question
+from gareader.data.text import SEPARATOR, separated, words
 
 QUERY_LINE = "'21 query with XXXXX<TAB>answer<TAB><TAB>c1|c2|...'"
 SHAPE = f"numbered lines from '1 ...' to {QUERY_LINE}"
@@ -32,13 +44,49 @@ def read(path: Path, report: Report, span: Span = WHOLE) -> Iterator[Example]:
     """Stream the questions; report a bad one and continue with the next."""
     name = stem(path)
     window = _Window()
+    split: list[str] = []
+    document: Words = ()
 
     def parse(question: tuple[int, list[str]]) -> Example:
-        first, block = question
-        last = first + len(block) - 1
-        *texts, query_line = _texts(path, first, block)
-        query, answer, candidates = _question(path, last, query_line)
-        return checked_example(path, last, f"{name}:{last}", window.moved_to(texts), query, candidates, answer)
+        nonlocal document
+        last, texts, query, answer, candidates = _fields(path, *question)
+        dropped, new = window.moved_to(texts)
+        if dropped or new:
+            del split[:dropped]
+            for sentence in map(words, new):
+                split.extend(sentence)
+                window.lengths.append(len(sentence))
+            document = tuple(split)
+        choices = _candidates(candidates)
+        return checked_example(path, last, f"{name}:{last}", document, _query(query), choices, words(answer) or None)
+
+    return good(_blocks(path, span), parse, report)
+
+
+def deltas(path: Path, report: Report, span: Span = WHOLE) -> Iterator[Delta]:
+    """Stream the same questions as they differ from the one before, without making their words."""
+    name = stem(path)
+    window = _Window()
+
+    def parse(question: tuple[int, list[str]]) -> Delta:
+        nonlocal window
+        last, texts, query, answer, candidates = _fields(path, *question)
+        length, blanks, query = _query_text(query)
+        lengths, choices = _candidate_texts(candidates)
+        answer = SEPARATOR.join(words(answer))
+        if answer and answer not in choices:
+            raise not_among(choices, answer, path, last)
+        index = choices.index(answer) if answer else None
+        _, new = window.moved_to(texts)
+        counts, document = separated(new)
+        window.lengths += counts
+        size = sum(window.lengths)
+        try:
+            check_question(size, length, blanks, lengths, index)
+        except ExampleError as error:
+            window = _Window()  # the next question does not follow this one, which nobody gets
+            raise CorpusError(str(error), path, last) from None
+        return Delta(f"{name}:{last}", size, sum(counts), document, query, SEPARATOR.join(choices), lengths, index)
 
     return good(_blocks(path, span), parse, report)
 
@@ -98,49 +146,57 @@ def _texts(path: Path, first: int, block: list[str]) -> list[str]:
     return texts
 
 
+def _fields(path: Path, first: int, block: list[str]) -> tuple[int, list[str], str, str, str]:
+    """Return the number of a question's last line, its sentences, and the query, answer and candidates."""
+    last = first + len(block) - 1
+    *texts, query_line = _texts(path, first, block)
+    fields = query_line.split("\t")
+    if len(fields) != 4 or fields[2].strip():
+        raise CorpusError(f"the question ends here without its query line, {QUERY_LINE}", path, last)
+    return last, texts, fields[0], fields[1], fields[3]
+
+
 class _Window:
-    """The last document: neighbouring questions share most sentences, so that only new ones need be split."""
+    """The sentences of the last document: neighbouring questions share most, so that only new ones need be split."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
         self.lengths: list[int] = []
-        self.words: list[str] = []
-        self.document: Words = ()
+        """The number of words of each sentence; who splits the new ones appends theirs."""
 
-    def moved_to(self, texts: list[str]) -> Words:
-        """Return the words of these sentences; the last document itself if its sentences are equal."""
+    def moved_to(self, texts: list[str]) -> tuple[int, list[str]]:
+        """Return how many of the last document's words are dropped at its beginning, and the sentences that follow."""
         if texts == self.texts:
-            return self.document
+            return 0, []
         dropped = self.texts.index(texts[0]) if texts and texts[0] in self.texts else len(self.texts)
         kept = len(self.texts) - dropped
         if texts[:kept] != self.texts[dropped:]:
             dropped, kept = len(self.texts), 0
-        del self.words[: sum(self.lengths[:dropped])], self.lengths[:dropped]
-        for text in texts[kept:]:
-            new = words(text)
-            self.words += new
-            self.lengths.append(len(new))
+        size = sum(self.lengths[:dropped])
+        del self.lengths[:dropped]
         self.texts = texts
-        self.document = tuple(self.words)
-        return self.document
+        return size, texts[kept:]
 
 
-def _question(path: Path, line: int, text: str) -> tuple[Words, Words | None, tuple[Words, ...]]:
-    """Parse the query, the answer and the candidates of a question's last line."""
-    fields = text.split("\t")
-    if len(fields) != 4 or fields[2].strip():
-        problem = f"the question ends here without its query line, {QUERY_LINE}"
-        raise CorpusError(problem, path, line)
-    text_of_query = words(fields[0])
-    query = tuple(map(_BLANK.get, text_of_query, text_of_query))  # the loop is in C
-    return query, words(fields[1]) or None, _candidates(fields[3])
+def _query(text: str) -> Words:
+    """The words of a query."""
+    split = words(text)
+    return tuple(map(_BLANK.get, split, split))  # the loop is in C
+
+
+def _query_text(text: str) -> tuple[int, int, str]:
+    """Return how many words and how many blanks a query has, and its words."""
+    (length,), separate = separated([text])
+    if separate.count("XXXXX") == 1 and PLACEHOLDER not in separate and "\nXXXXX\n" in f"\n{separate}\n":
+        return length, 1, separate.replace("XXXXX", PLACEHOLDER)  # as nearly always
+    query = _query(text)
+    return length, query.count(PLACEHOLDER), SEPARATOR.join(query)
 
 
 def _candidates(field: str) -> tuple[Words, ...]:
     """Parse the candidates `a|b|c`; a candidate that is the bar, as in `a|b||`, gives two empty pieces in a row."""
-    pieces = field.split("|")
-    if "" not in pieces and " " not in field and field.isascii() and field.isprintable():
-        return tuple(zip(pieces))  # one word each, as nearly always
+    if pieces := _one_word_each(field):
+        return tuple(zip(pieces))
     candidates: list[Words] = []
     rest = iter(" ".join(words(field)).split("|"))
     for piece in rest:
@@ -149,3 +205,17 @@ def _candidates(field: str) -> tuple[Words, ...]:
         else:
             candidates.append(words(piece))
     return tuple(candidates)
+
+
+def _candidate_texts(field: str) -> tuple[Sequence[int], list[str]]:
+    """Return how many words each candidate has, and its words."""
+    if pieces := _one_word_each(field):
+        return (1,) * len(pieces), pieces
+    candidates = _candidates(field)
+    return tuple(map(len, candidates)), [*map(SEPARATOR.join, candidates)]
+
+
+def _one_word_each(field: str) -> list[str]:
+    """The candidates if each is plainly one word, as nearly always."""
+    pieces = field.split("|")
+    return pieces if "" not in pieces and " " not in field and field.isascii() and field.isprintable() else []

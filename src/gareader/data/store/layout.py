@@ -59,6 +59,22 @@ def text_array(values: Sequence[str]) -> Any:
     return pa.Array.from_buffers(pa.string(), len(encoded), buffers)
 
 
+def lines_array(text: str) -> Any:
+    """The lines of a text as an Arrow array, each with its line feed: so none is copied."""
+    encoded = text.encode()
+    ends = np.flatnonzero(np.frombuffer(encoded, np.uint8) == ord("\n")) + 1
+    bounds = np.concatenate([[0], ends]).astype(np.int32)
+    return pa.Array.from_buffers(pa.string(), len(ends), [None, pa.py_buffer(bounds), pa.py_buffer(encoded)])
+
+
+def without_ends(lines: Any) -> Any:
+    """The lines without their line feeds."""
+    _, bounds, text = lines.buffers()
+    bounds = np.frombuffer(bounds, np.int32)[: len(lines) + 1] - np.arange(len(lines) + 1, dtype=np.int32)
+    without = text.to_pybytes().replace(b"\n", b"")
+    return pa.Array.from_buffers(pa.string(), len(lines), [None, pa.py_buffer(bounds), pa.py_buffer(without)])
+
+
 def offsets(lengths: Sequence[int] | NDArray[np.int32]) -> NDArray[np.int32]:
     """Where lists of these lengths begin, and where the last one ends."""
     ends = np.zeros(len(lengths) + 1, np.int32)

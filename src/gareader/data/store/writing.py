@@ -22,16 +22,18 @@ from gareader.core.parallel import in_order
 from gareader.core.whole import whole_file, whole_folder
 from gareader.data import corpora
 from gareader.data.addresses import is_prepared
+from gareader.data.corpora.delta import deltas_of
 from gareader.data.corpora.files import Span
 from gareader.data.examples import Example
-from gareader.data.store.encoding import SEPARATOR, Encoded, encode, lists
+from gareader.data.store.encoding import Encoded, encode, lists
 from gareader.data.store.layout import CHECKSUM, PREPARED, int_array, ints
 from gareader.data.store.reading import BatchView, PreparedCorpus, place_of, words_checksum
+from gareader.data.text import SEPARATOR
 
 Watch = Callable[[Iterable[Example], str], Iterable[Example]]
 """Wraps a stream of examples, for example in a progress bar with this label."""
 
-SPAN = 1 << 23
+SPAN = 1 << 22
 """The bytes of a file that one of several processes reads at a time."""
 
 
@@ -39,7 +41,7 @@ def prepare(examples: Iterable[Example], path: Path | str, *, shard: int | None 
     """Write `examples` to a file, or, with `shard`, to a folder of files with at least `shard` examples each."""
     path = Path(path)
     with _scratch(path, shard) as folder:
-        _write([encode(examples, folder / "indices")], path, shard)
+        _write([encode(deltas_of(examples), folder / "indices")], path, shard)
     return PreparedCorpus.open(path)
 
 
@@ -75,8 +77,8 @@ def prepare_corpus(
     first = [*islice(spans, 2)]
     with _scratch(path, shard) as folder:
         if min(workers, len(first)) <= 1:
-            examples = corpora.read(corpus, format=kind, on_bad=on_bad)
-            parts = [encode(watch(examples), folder / "indices")]
+            questions = corpora.deltas(corpus, format=kind, on_bad=on_bad)
+            parts = [encode(watch(questions), folder / "indices")]
         else:
             work = _SpanEncoder(corpus, kind, folder, on_bad is not None)
             parts = []
@@ -105,10 +107,9 @@ class _SpanEncoder:
     def __call__(self, item: tuple[int, Span]) -> tuple[Encoded, list[CorpusError]]:
         number, span = item
         bad: list[CorpusError] = []
-        examples = corpora.read(
-            self.corpus, format=self.format, on_bad=bad.append if self.skip_bad else None, span=span
-        )
-        return encode(examples, self.folder / f"indices-{number}"), bad
+        on_bad = bad.append if self.skip_bad else None
+        questions = corpora.deltas(self.corpus, format=self.format, on_bad=on_bad, span=span)
+        return encode(questions, self.folder / f"indices-{number}"), bad
 
 
 @contextmanager
