@@ -43,6 +43,17 @@ def prepared(path: Path, format: str | None = None) -> tuple[list[Example], list
     return list(corpus), [str(error) for error in bad]
 
 
+@pytest.mark.parametrize(
+    "sentence", ["Tess  ran", " Tess ran", "Tess ran ", "Tess\x1cran", "Tess\u00a0ran", "", "e\u0301 ran"]
+)
+def test_text_that_is_not_plain_words_and_single_spaces(tmp_path: Path, sentence: str) -> None:
+    path = tmp_path / "cbt.txt"
+    for rows in ([sentence, "b"], ["b", sentence], ["a", sentence, "b"]):
+        window = "".join(f"{number} {row}\n" for number, row in enumerate(rows, 1))
+        path.write_text(f"{window}{len(rows) + 1} {sentence} XXXXX\tb\t\ta|b\n\n1 {rows[-1]}\n2 XXXXX\t\t\ta|b\n")
+        assert prepared(path, "cbt") == read_all(path, "cbt")
+
+
 @given(questions())
 @example("1 a  b\n2 Tess\x1cran\n3 XXXXX\ta\t\ta|b\n\n1 Tess\x1cran\n2 c\n3 XXXXX\ta\t\ta|b\n")
 @example("1 a\n2 XXXXX XXXXX\ta\t\ta|b\n\n1 a\n2 b\n3 XXXXX\ta\t\ta|b\n")  # after a bad question
