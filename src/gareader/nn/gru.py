@@ -1,4 +1,4 @@
-"""The bidirectional GRU with both definitions of the cell, in PyTorch; `gru_kernel` is the fast implementation."""
+"""The bidirectional GRU with both definitions of the cell, in PyTorch, and a single step; `gru_kernel` is fast."""
 
 from collections.abc import Callable
 
@@ -73,6 +73,21 @@ class BiGRU(nn.Module):
             states.append(state)
         forward, backward = torch.stack(states, dim=2) * masks  # (B, T, H) each
         return torch.cat([forward, backward.flip(1)], dim=-1)
+
+
+class GRUStep(nn.Module):
+    """h' = GRU(x, h) with the reset gate before the product; recurrent matrices are initially orthogonal."""
+
+    def __init__(self, inputs: int, hidden: int, *, generator: torch.Generator | None = None) -> None:
+        super().__init__()
+        self.input_weight = nn.Parameter(torch.empty(inputs, 3 * hidden).normal_(0, 0.1, generator=generator))
+        self.recurrent_weight = nn.Parameter(torch.empty(hidden, 3 * hidden))
+        orthogonal_(self.recurrent_weight, generator)
+        self.bias = nn.Parameter(torch.zeros(3 * hidden))
+
+    def forward(self, inputs: Tensor, state: Tensor) -> Tensor:
+        """(B, inputs), (B, hidden) → (B, hidden)."""
+        return paper_cell(inputs @ self.input_weight + self.bias, state, self.recurrent_weight)
 
 
 def orthogonal_grus(

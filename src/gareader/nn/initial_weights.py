@@ -11,11 +11,6 @@ def orthogonal_(weight: Tensor, generator: torch.Generator | None = None) -> Non
             nn.init.orthogonal_(gate, generator=generator)
 
 
-def uniform_(weight: Tensor, bound: float, generator: torch.Generator | None = None) -> None:
-    """Redraw weights uniformly between −bound and bound."""
-    weight.detach().uniform_(-bound, bound, generator=generator)
-
-
 def normal(*shape: int, std: float, generator: torch.Generator | None = None) -> nn.Parameter:
     """New weights from a normal distribution of mean 0."""
     return nn.Parameter(torch.empty(*shape).normal_(0, std, generator=generator))

@@ -19,9 +19,9 @@ import torch
 from torch import nn
 
 from gareader.nn.dropout import Dropout
+from gareader.nn.embedding import TokenEmbedding
 from gareader.nn.gru import orthogonal_grus
 from gareader.nn.pointer_sum import pointer_mass, pointer_sum
-from gareader.nn.scaled_embedding import ScaledEmbedding
 from gareader.nn.sequences import final_states
 from gareader.nn.tensors import Batch
 from gareader.readers.output import PointerOutput
@@ -36,7 +36,7 @@ class AttentionSumReader(nn.Module):
         super().__init__()
         words, generator = basis.words, basis.generator
         self.config = config
-        self.embed = ScaledEmbedding(words, config.word_scale, update_words=config.update_words)
+        self.embed = TokenEmbedding(words, update_words=config.update_words, scale=config.word_scale)
         self.dropout = Dropout(config.dropout)
         # In the authors' program the reset gate acts before the product, as it does here.
         self.document_gru, self.query_gru = orthogonal_grus(words.shape[1], config.hidden, generator)

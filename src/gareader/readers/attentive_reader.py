@@ -45,7 +45,7 @@ class AttentiveReader(nn.Module):
         super().__init__()
         words, generator = basis.words, basis.generator
         self.config = config
-        self.embed = TokenEmbedding(words, None, update_words=config.update_words)
+        self.embed = TokenEmbedding(words, update_words=config.update_words)
         token, states, units = words.shape[1], 2 * config.hidden, config.attention_hidden  # E, 2H, M
         weight = partial(normal, std=config.init_std, generator=generator)
         self.document_lstm = BiLSTM(token, config.hidden, generator=generator, scale=config.init_std)

@@ -47,7 +47,7 @@ class DeepLSTMReader(nn.Module):
         super().__init__()
         words, generator = basis.words, basis.generator
         self.config = config
-        self.embed = TokenEmbedding(words, None, update_words=config.update_words)
+        self.embed = TokenEmbedding(words, update_words=config.update_words)
         token, hidden = words.shape[1], config.hidden  # E, H
         self.delimiter = nn.Parameter(torch.empty(1, token).normal_(generator=generator))  # |||
         below = [0] + [hidden] * (config.layers - 1)  # widths of y'(t, k−1)

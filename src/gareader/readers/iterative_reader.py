@@ -22,12 +22,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gareader.nn.dropout import Dropout
-from gareader.nn.gru import orthogonal_grus
-from gareader.nn.gru_step import GRUStep
+from gareader.nn.embedding import TokenEmbedding
+from gareader.nn.gru import GRUStep, orthogonal_grus
 from gareader.nn.masked import masked_softmax
 from gareader.nn.pointer_sum import pointer_mass, pointer_sum
 from gareader.nn.projection import Projection
-from gareader.nn.scaled_embedding import ScaledEmbedding
 from gareader.nn.tensors import Batch
 from gareader.readers.output import PointerOutput
 from gareader.readers.reader import Basis
@@ -41,7 +40,7 @@ class IterativeReader(nn.Module):
         super().__init__()
         words, generator = basis.words, basis.generator
         self.config = config
-        self.embed = ScaledEmbedding(words, config.word_scale, update_words=config.update_words)
+        self.embed = TokenEmbedding(words, update_words=config.update_words, scale=config.word_scale)
         self.dropout = Dropout(config.dropout)
         self.document_gru, self.query_gru = orthogonal_grus(words.shape[1], config.hidden, generator)
         state, width = config.inference_hidden, 2 * config.hidden  # S, 2H

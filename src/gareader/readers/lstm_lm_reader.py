@@ -61,7 +61,7 @@ class LSTMLanguageModelReader(nn.Module):
         super().__init__()
         words, generator = basis.words, basis.generator
         self.config = config
-        self.embed = TokenEmbedding(words, None, update_words=config.update_words)
+        self.embed = TokenEmbedding(words, update_words=config.update_words)
         self.dropout = Dropout(config.dropout)
         self.loop = LSTMLoop()
         E, H = words.shape[1], config.hidden

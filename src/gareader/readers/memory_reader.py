@@ -24,9 +24,9 @@ from torch.nn import functional
 
 from gareader.core.errors import ConfigError
 from gareader.nn.dropout import Dropout
+from gareader.nn.embedding import TokenEmbedding
 from gareader.nn.masked import masked_logsumexp, masked_softmax
 from gareader.nn.pointer_sum import pointer_sum
-from gareader.nn.scaled_embedding import ScaledEmbedding
 from gareader.nn.sequences import at_position
 from gareader.nn.tensors import Batch
 from gareader.readers.output import ReaderOutput
@@ -51,7 +51,7 @@ class MemoryReader(nn.Module):
         self.width = min(config.hidden, basis.words.shape[1] // config.window)  # p
         if self.width == 0:
             raise ConfigError(f"window = {config.window} needs wider word vectors than {basis.words.shape[1]}")
-        self.embed = ScaledEmbedding(basis.words, config.word_scale, update_words=config.update_words)
+        self.embed = TokenEmbedding(basis.words, update_words=config.update_words, scale=config.word_scale)
         self.dropout = Dropout(config.dropout)
 
     def forward(self, batch: Batch, *, attention: bool = False) -> MemoryOutput:

@@ -43,7 +43,7 @@ class NSEReader(nn.Module):
         super().__init__()
         words, generator = basis.words, basis.generator
         self.config = config
-        self.embed = TokenEmbedding(words, None, update_words=config.update_words)
+        self.embed = TokenEmbedding(words, update_words=config.update_words)
         self.dropout = Dropout(config.dropout)
         width = 2 * config.hidden  # k
         with torch.random.fork_rng(devices=[]):  # torch.nn draws from the global generator; all is redrawn below

@@ -24,9 +24,8 @@ from torch.nn import functional
 
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
-from gareader.nn.gru import BiGRU
-from gareader.nn.gru_step import GRUStep
-from gareader.nn.initial_weights import orthogonal_, uniform_
+from gareader.nn.gru import BiGRU, GRUStep
+from gareader.nn.initial_weights import orthogonal_
 from gareader.nn.masked import masked_logsumexp, masked_softmax
 from gareader.nn.pointer_sum import pointer_sum
 from gareader.nn.projection import Projection
@@ -47,13 +46,13 @@ class ReasoNetReader(nn.Module):
         super().__init__()
         words, generator = basis.words, basis.generator
         self.config = config
-        self.embed = TokenEmbedding(words, None, update_words=config.update_words)
+        self.embed = TokenEmbedding(words, update_words=config.update_words)
         self.dropout = Dropout(config.dropout)
         self.gru = BiGRU(words.shape[1], config.hidden, generator=generator)
         self.controller = GRUStep(4 * config.hidden, 2 * config.hidden, generator=generator)
         orthogonal_(self.gru.recurrent_weight, generator)
         for gru in (self.gru, self.controller):
-            uniform_(gru.input_weight, BOUND, generator)
+            nn.init.uniform_(gru.input_weight, -BOUND, BOUND, generator)
         width = 2 * config.hidden
         self.on_query, self.on_document, self.answer = (
             Similarity(width, config.projection, config.sharpness, generator=generator) for _ in range(3)

@@ -46,7 +46,7 @@ class StanfordReader(nn.Module):
         super().__init__()
         words, generator = basis.words, basis.generator
         self.config = config
-        self.embed = TokenEmbedding(words, None, update_words=config.update_words)
+        self.embed = TokenEmbedding(words, update_words=config.update_words)
         token, states, bound = words.shape[1], 2 * config.hidden, config.init_bound  # E, 2H
         self.document_gru = BiGRU(token, config.hidden, config.cell, generator=generator)
         self.query_gru = BiGRU(token, config.hidden, config.cell, generator=generator)
