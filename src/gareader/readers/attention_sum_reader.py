@@ -21,6 +21,7 @@ from torch import nn
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
 from gareader.nn.gru import orthogonal_grus
+from gareader.nn.masked import masked_softmax
 from gareader.nn.pointer_sum import pointer_mass, pointer_sum
 from gareader.nn.sequences import final_states
 from gareader.nn.tensors import Batch
@@ -50,7 +51,5 @@ class AttentionSumReader(nn.Module):
         scores = torch.einsum("bdh,bh->bd", states, query)  # (B, D)  f_i(d)·g(q)
         log_mass = pointer_mass(scores, batch.document_mask, batch.occurrence)  # (B, C)  log Σ_{i ∈ I(c,d)} s_i
         log_probabilities = pointer_sum(scores, batch.occurrence)  # (B, C)  renormalised over the candidates
-        if not attention:
-            return PointerOutput(log_probabilities, log_mass=log_mass)
-        pointer = scores.masked_fill(~batch.document_mask, -torch.inf).softmax(dim=-1)  # (B, D)  s
-        return PointerOutput(log_probabilities, (), pointer, log_mass=log_mass)
+        pointer = masked_softmax(scores, batch.document_mask) if attention else None  # (B, D)  s
+        return PointerOutput(log_probabilities, document_attention=pointer, log_mass=log_mass)

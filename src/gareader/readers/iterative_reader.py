@@ -70,9 +70,8 @@ class IterativeReader(nn.Module):
 
         log_mass = pointer_mass(scores, batch.document_mask, batch.occurrence)  # (B, C)  log Σ_{i ∈ I(c,d)} d_{i,T}
         log_probabilities = pointer_sum(scores, batch.occurrence)  # (B, C)  renormalised over the candidates
-        if not attention:
-            return PointerOutput(log_probabilities, log_mass=log_mass)
-        return PointerOutput(log_probabilities, (), masked_softmax(scores, batch.document_mask), log_mass=log_mass)
+        pointer = masked_softmax(scores, batch.document_mask) if attention else None  # (B, D)  d_{i,T}
+        return PointerOutput(log_probabilities, document_attention=pointer, log_mass=log_mass)
 
     def glimpse(self, state: Tensor, query: Tensor, document: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
         """q_t (B, 2H) and the scores of d_{i,t} (B, D), before the softmax, from s_{t−1}."""

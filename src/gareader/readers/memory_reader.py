@@ -62,9 +62,8 @@ class MemoryReader(nn.Module):
         query = at_position(windows(tables, batch.query, batch.query_mask), batch.placeholder)  # (B, p)  q
         scores = torch.einsum("bdp,bp->bd", memories, query)  # (B, D)  o_i = c_i · q
         log_probabilities = pointer_sum(scores, batch.occurrence)  # (B, C)  Σ of softmax(o)_i over the windows of c
-        if not attention:
-            return MemoryOutput(log_probabilities, window_scores=scores)
-        pointer = masked_softmax(scores, batch.occurrence.any(dim=1))  # (B, D)  over the windows of all candidates
+        centres = batch.occurrence.any(dim=1)  # (B, D)  of the windows of all candidates
+        pointer = masked_softmax(scores, centres) if attention else None  # (B, D)
         return MemoryOutput(log_probabilities, document_attention=pointer, window_scores=scores)
 
 

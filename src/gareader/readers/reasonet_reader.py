@@ -64,10 +64,8 @@ class ReasoNetReader(nn.Module):
         log_pointer = self.episodes(batch).logsumexp(dim=1)  # (B, D)  log Σ_t stop_t s_{t,i}
         log_mass = masked_logsumexp(log_pointer.unsqueeze(1), batch.occurrence)  # (B, C)  log Σ_t stop_t P_t(c)
         log_probabilities = pointer_sum(log_pointer, batch.occurrence)  # (B, C)  renormalised over the candidates
-        if not attention:
-            return PointerOutput(log_probabilities, log_mass=log_mass)
-        pointer = log_pointer.masked_fill(~batch.document_mask, -torch.inf).exp()  # (B, D)
-        return PointerOutput(log_probabilities, (), pointer, log_mass=log_mass)
+        pointer = log_pointer.masked_fill(~batch.document_mask, -torch.inf).exp() if attention else None  # (B, D)
+        return PointerOutput(log_probabilities, document_attention=pointer, log_mass=log_mass)
 
     def episodes(self, batch: Batch) -> Tensor:
         """log π (B, T, D): the log-probability of stopping at step t and pointing at document token i."""
