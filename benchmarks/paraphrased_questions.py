@@ -276,7 +276,7 @@ def main(
 
 def unit_vectors(path: Path) -> dict[str, Floats]:
     """The vectors of the most frequent words, each of length 1."""
-    vectors = islice(read_vectors(path).vectors.items(), FREQUENT)
+    vectors = islice(read_vectors(path).items(), FREQUENT)
     return {word: vector / np.linalg.norm(vector) for word, vector in vectors}
 
 

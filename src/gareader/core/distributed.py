@@ -25,6 +25,11 @@ PATIENCE = timedelta(hours=12)
 """How long one process may keep the others waiting, for example while it prepares a large corpus."""
 
 
+def cores() -> int:
+    """The number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @dataclass(frozen=True)
 class Group:
     """The group of processes, from the point of view of one of them."""
@@ -39,8 +44,7 @@ class Group:
     @property
     def workers(self) -> int:
         """The number of workers this process may start so that each core has one."""
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        return max(1, cores // self.local_size)
+        return max(1, cores() // self.local_size)
 
     @property
     def first(self) -> bool:
