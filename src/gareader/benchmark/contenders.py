@@ -15,8 +15,7 @@ from gareader.nn.gru import BiGRU
 from gareader.nn.tensors import Batch, Types
 from gareader.readers.gated_attention_numpy import GatedAttentionInNumpy
 from gareader.readers.gated_attention_reader import GatedAttentionReader
-from gareader.readers.output import answer_loss
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, answer_loss
 from gareader.readers.settings import GatedAttentionConfig
 from gareader.trained.model import arrays
 

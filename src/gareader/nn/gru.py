@@ -7,7 +7,6 @@ from torch import Tensor, nn
 
 from gareader.kernels.layers import CellName
 from gareader.nn import gru_kernel, native
-from gareader.nn.initial_weights import orthogonal_
 
 Cell = Callable[[Tensor, Tensor, Tensor], Tensor]
 
@@ -34,6 +33,13 @@ def cudnn_cell(x: Tensor, h: Tensor, u: Tensor) -> Tensor:
 
 
 CELLS: dict[CellName, Cell] = {"paper": paper_cell, "cudnn": cudnn_cell}
+
+
+def orthogonal_(weight: Tensor, generator: torch.Generator | None = None) -> None:
+    """Redraw a GRU's matrices (…, inputs, 3 hidden); the matrix of each gate and direction is orthogonal."""
+    for direction in weight.detach().reshape(-1, *weight.shape[-2:]):
+        for gate in direction.chunk(3, dim=-1):
+            nn.init.orthogonal_(gate, generator=generator)
 
 
 class BiGRU(nn.Module):

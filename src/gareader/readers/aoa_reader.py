@@ -25,8 +25,7 @@ from gareader.nn.gru import orthogonal_grus
 from gareader.nn.masked import masked_logsumexp
 from gareader.nn.pointer_sum import pointer_sum
 from gareader.nn.tensors import Batch
-from gareader.readers.output import PointerOutput
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, PointerOutput
 from gareader.readers.settings import AoAConfig
 
 

@@ -33,8 +33,7 @@ from gareader.nn.lstm import BiLSTM
 from gareader.nn.masked import masked_softmax
 from gareader.nn.pointer_sum import pointer_sum
 from gareader.nn.tensors import Batch
-from gareader.readers.output import ReaderOutput
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, ReaderOutput
 from gareader.readers.settings import BiDAFConfig
 
 

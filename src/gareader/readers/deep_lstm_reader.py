@@ -32,11 +32,10 @@ from torch.nn import functional
 from gareader.nn.answer_words import AnswerWords
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
-from gareader.nn.initial_weights import normal
 from gareader.nn.lstm_loop import LSTMLoop
+from gareader.nn.projection import normal
 from gareader.nn.tensors import Batch
-from gareader.readers.output import ReaderOutput
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, ReaderOutput
 from gareader.readers.settings import DeepLSTMConfig
 
 

@@ -39,8 +39,7 @@ from gareader.nn.projection import Projection
 from gareader.nn.sentences import between_marks
 from gareader.nn.sequences import at_position, final_states
 from gareader.nn.tensors import Batch
-from gareader.readers.output import ReaderOutput
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, ReaderOutput
 from gareader.readers.settings import DERConfig
 
 

@@ -41,8 +41,7 @@ from gareader.nn.projection import Projection
 from gareader.nn.sentences import neighbours, sentence_numbers
 from gareader.nn.sequences import at_position, final_states
 from gareader.nn.tensors import Batch
-from gareader.readers.output import PointerOutput, ReaderOutput, mass_loss
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, PointerOutput, ReaderOutput, mass_loss
 from gareader.readers.settings import EpiReaderConfig
 
 BEYOND = 1e-6

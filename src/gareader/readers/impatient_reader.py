@@ -30,13 +30,12 @@ from torch import Tensor, nn
 from gareader.nn.answer_words import AnswerWords
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
-from gareader.nn.initial_weights import normal
 from gareader.nn.lstm import BiLSTM
 from gareader.nn.masked import masked_softmax
+from gareader.nn.projection import normal
 from gareader.nn.sequences import at_position, final_states
 from gareader.nn.tensors import Batch
-from gareader.readers.output import ReaderOutput
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, ReaderOutput
 from gareader.readers.settings import ImpatientConfig
 
 

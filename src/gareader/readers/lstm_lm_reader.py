@@ -39,8 +39,7 @@ from gareader.nn.masked import masked_log_softmax
 from gareader.nn.rows import row_table, rows
 from gareader.nn.sequences import at_position
 from gareader.nn.tensors import Batch
-from gareader.readers.output import ReaderOutput
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, ReaderOutput
 from gareader.readers.settings import LSTMLanguageModelConfig
 
 

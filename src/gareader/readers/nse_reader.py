@@ -31,8 +31,7 @@ from gareader.nn.masked import masked_logsumexp, masked_softmax
 from gareader.nn.pointer_sum import pointer_mass, pointer_sum
 from gareader.nn.sequences import final_states
 from gareader.nn.tensors import Batch
-from gareader.readers.output import PointerOutput
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, PointerOutput
 from gareader.readers.settings import NSEConfig
 
 

@@ -24,15 +24,13 @@ from torch.nn import functional
 
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
-from gareader.nn.gru import BiGRU, GRUStep
-from gareader.nn.initial_weights import orthogonal_
+from gareader.nn.gru import BiGRU, GRUStep, orthogonal_
 from gareader.nn.masked import masked_logsumexp, masked_softmax
 from gareader.nn.pointer_sum import pointer_sum
 from gareader.nn.projection import Projection
 from gareader.nn.sequences import final_states
 from gareader.nn.tensors import Batch
-from gareader.readers.output import PointerOutput
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, PointerOutput
 from gareader.readers.settings import ReasoNetConfig
 
 BOUND = 0.01

@@ -25,8 +25,7 @@ from gareader.readers.iterative_reader import IterativeReader
 from gareader.readers.lstm_lm_reader import LSTMLanguageModelReader, language_loss, language_words
 from gareader.readers.memory_reader import MemoryReader, window_loss
 from gareader.readers.nse_reader import NSEReader
-from gareader.readers.output import mass_loss
-from gareader.readers.reader import Basis, Kind
+from gareader.readers.reader import Basis, Kind, mass_loss
 from gareader.readers.reasonet_reader import ReasoNetReader
 from gareader.readers.stanford_reader import StanfordReader
 

@@ -34,8 +34,7 @@ from gareader.nn.gru import BiGRU
 from gareader.nn.masked import masked_softmax
 from gareader.nn.sequences import final_states
 from gareader.nn.tensors import Batch
-from gareader.readers.output import ReaderOutput
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, ReaderOutput
 from gareader.readers.settings import StanfordConfig
 
 
