@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from gareader.cli.app import AtLeastOne, Json, Modules, complain, import_modules, watch
 from gareader.cli.train import end_as_signalled, progress_bar, stopping
+from gareader.core.claims import is_locked, locked
 from gareader.core.config import Table, load_table
 from gareader.core.errors import GareaderError
-from gareader.core.locks import is_locked, locked
 from gareader.core.presets import STUDIES, located, settings_file
 from gareader.core.whole import written_whole
 

@@ -4,7 +4,7 @@ import json
 import shlex
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -16,7 +16,7 @@ from rich.progress import Progress, TextColumn, TimeRemainingColumn
 from rich.table import Column
 
 from gareader.cli.app import Json, Modules, check_corpus, complain, import_modules, percent, watch
-from gareader.core.config import Table, from_table, load_table, override
+from gareader.core.config import Table, from_table, load_table
 from gareader.core.distributed import Group, joined
 from gareader.core.errors import GareaderError
 from gareader.core.presets import settings_file
@@ -56,7 +56,7 @@ def train(
         Also write the metrics for TensorBoard, to the folder tensorboard in the run's folder.
     """
     file = settings_file(config)
-    table = settings_of(file, assignments)
+    table = load_table(file, assignments)
     folder = out or Path("runs") / file.stem
     data = checked_data(table)
     if not (folder.exists() or resume):  # a run keeps its corpora
@@ -66,14 +66,6 @@ def train(
     import_modules(modules)
     with joined() as group:
         train_together(group, table, config, folder, assignments, resume, tensorboard, modules, as_json)
-
-
-def settings_of(config: Path, assignments: Iterable[str]) -> Table:
-    """Read a settings file and apply the assignments of --set."""
-    table = load_table(config)
-    for assignment in assignments:
-        table = override(table, assignment)
-    return table
 
 
 def checked_data(table: Table) -> DataConfig:

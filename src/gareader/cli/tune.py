@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from gareader.cli.app import AtLeastOne, Json, Modules, complain, import_modules, watch
-from gareader.cli.train import end_as_signalled, progress_bar, settings_of, stopping
+from gareader.cli.train import end_as_signalled, progress_bar, stopping
 from gareader.core.config import load_table
 from gareader.core.errors import GareaderError
 from gareader.core.presets import SWEEPS, settings_file
@@ -67,7 +67,7 @@ def tune(
         Only write the table, the best settings and the pictures of what is done so far.
     """
     file, space_file = settings_file(config), settings_file(space, SWEEPS)
-    settings_of(file, assignments)  # a wrong file or assignment is an error before the slow imports
+    load_table(file, assignments)  # a wrong file or assignment is an error before the slow imports
     load_table(space_file)
     import_modules(modules)
     import optuna

@@ -1,7 +1,8 @@
 """Settings: a TOML table becomes a frozen dataclass with typed and bounded fields; errors name the key."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields
+from functools import reduce
 from math import inf
 from pathlib import Path
 from types import NoneType, UnionType
@@ -155,10 +156,10 @@ def _parts(expected: Any) -> tuple[Any, Bounds | None]:
     return expected, None
 
 
-def load_table(path: Path | str) -> Table:
-    """Read a TOML file as nested tables."""
+def load_table(path: Path | str, assignments: Iterable[str] = ()) -> Table:
+    """Read a TOML file as nested tables, and apply assignments such as `section.key=value`."""
     try:
-        return toml_table(read_small(Path(path)).decode())
+        return reduce(override, assignments, toml_table(read_small(Path(path)).decode()))
     except FileNotFoundError:
         raise ConfigError(f"{path}: there is no such file; check the path") from None
     except (ParseError, UnicodeDecodeError) as error:

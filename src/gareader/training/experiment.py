@@ -14,11 +14,10 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from gareader.core.claims import check_same, clean_unless, read_claim, write_claim
+from gareader.core.claims import check_same, clean_unless, locked, read_claim, write_claim
 from gareader.core.config import Settings, Table, changed, declared, flat, from_table, load_table
 from gareader.core.distributed import ALONE, Group, joined, restarted
 from gareader.core.errors import ConfigError, TrainingError, did_you_mean
-from gareader.core.locks import locked
 from gareader.core.presets import settings_file
 from gareader.data.addresses import is_prepared
 from gareader.data.anonymity import mark
