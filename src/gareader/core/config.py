@@ -113,6 +113,7 @@ def checked(value: Any, expected: Any, name: str) -> Any:
         if value not in get_args(wanted):
             raise ConfigError(f"{name} = {value!r} is not known; {did_you_mean(str(value), get_args(wanted))}")
         return value
+    wanted = get_origin(wanted) or wanted  # dict of dict[str, Any]
     if wanted is float and type(value) is int and abs(value) < 1 << 1000:
         value = float(value)
     way_out = f"use {bounds}" + (f", {bounds.reason}" if bounds.reason else "") if bounds else ""
@@ -139,7 +140,7 @@ def in_words(expected: Any) -> str:
     return _NAMES[wanted] + (f", {bounds}" if bounds else "")
 
 
-_NAMES = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+_NAMES = {int: "a whole number", float: "a number", str: "text", bool: "true or false", dict: "a table"}
 
 
 def _optional(expected: Any) -> bool:
