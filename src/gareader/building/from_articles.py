@@ -62,11 +62,10 @@ class NewsBuilder:
 
     def __call__(self, batch: Sequence[RawArticle]) -> list[tuple[str, list[news.NewsQuestion] | None]]:
         """Return the id and the questions of each article; None if it is left out."""
-        return [(raw.id, None if self.leaves_out(raw) else self.questions(raw)) for raw in batch]
-
-    def leaves_out(self, raw: RawArticle) -> bool:
-        """Whether the article is the story of an excluded question."""
-        return self.excluded is not None and bool(self.excluded.matches(raw.text))
+        return [
+            (raw.id, None if self.excluded and self.excluded.matches(raw.text) else self.questions(raw))
+            for raw in batch
+        ]
 
     def questions(self, raw: RawArticle) -> list[news.NewsQuestion]:
         """The questions of one article."""

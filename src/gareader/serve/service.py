@@ -249,7 +249,8 @@ class ModelService:
                 await asyncio.sleep(0)  # others have their turn between two texts
                 examples.append(make())
             if each.attention:
-                attention += attention_size(examples[-1])
+                example = examples[-1]
+                attention += len(example.document) * (len(example.query) + len(example.candidates))
                 if attention > self.limits.attention:
                     problem = f"attention of {attention:,} numbers; {self.limits.attention:,} are the most"
                     raise Problem(413, f"{place(number)}{problem}; give less at a time, or ask without attention")
@@ -361,11 +362,6 @@ def check_words(name: str, words: Sequence[str], most: int, where: str) -> None:
     """Raise 413 for too many words."""
     if len(words) > most:
         raise Problem(413, f"{where}the {name} has {len(words):,} words; {most:,} are the most; give a part of it")
-
-
-def attention_size(example: Example) -> int:
-    """The size of the attention in a response."""
-    return len(example.document) * (len(example.query) + len(example.candidates))
 
 
 def answers_json(questions: Sequence[Question], names: Sequence[str], predictions: Sequence[Prediction]) -> str:

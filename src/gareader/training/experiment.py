@@ -90,7 +90,7 @@ class Experiment:
         with clean_unless(lambda: resume or not group.first, lambda: [*folder.iterdir()] if folder.exists() else []):
             if group.first:
                 self.claim(folder, resume)
-            return self.prepare_run(folder, resume, watch, group)
+            return self.prepared_run(folder, resume, watch, group)
 
     @contextmanager
     def opened(
@@ -111,11 +111,7 @@ class Experiment:
         with locked(folder / "lock", busy) if group.first else nullcontext():
             yield self.run(folder, resume=resume, watch=watch, group=group)
 
-    def run_or_resume(self, folder: Path) -> Run:
-        """Begin a run in the folder, or resume the one that is there."""
-        return self.run(folder, resume=is_begun(folder))
-
-    def prepare_run(self, folder: Path, resume: bool, watch: Watch, group: Group) -> Run:
+    def prepared_run(self, folder: Path, resume: bool, watch: Watch, group: Group) -> Run:
         """Prepare the corpora, build the reader, and load the checkpoint if there is one to resume."""
         training_device(self.train, group)
         if self.data.vectors is not None:

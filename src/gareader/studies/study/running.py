@@ -20,7 +20,7 @@ from gareader.studies.study.progress import PROGRESS, Progress, read_progress, w
 from gareader.studies.study.results import RESULTS, Result, append_result, read_results
 from gareader.trained import model
 from gareader.trained.predictor import Predictor
-from gareader.training.experiment import Experiment
+from gareader.training.experiment import Experiment, is_begun
 from gareader.training.run import BEST, LAST, STATE, Run
 
 
@@ -103,7 +103,7 @@ class Studio:
             return replace(result, baseline=trial.baseline)
         folder, data = self.run_folder(trial), trial.experiment.data
         data = replace(data, train=self.prepared(data.train), validation=self.prepared(data.validation))
-        run = replace(trial.experiment, data=data).run_or_resume(folder)
+        run = replace(trial.experiment, data=data).run(folder, resume=is_begun(folder))
         run.on_metrics = lambda line: self.note(run)
         if not run.position.finished and not train(run):
             return None
