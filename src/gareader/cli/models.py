@@ -3,8 +3,9 @@
 import json
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from cyclopts import Parameter
 from rich.console import Console
 from rich.markdown import Markdown
 from rich.table import Table
@@ -23,6 +24,18 @@ from gareader.trained.ensembles import check_members, files
 from gareader.trained.ensembles import save as save_ensemble
 from gareader.trained.folder import Temperatures, check_replaceable, check_words, read_settings
 from gareader.trained.predictor import Answering, Ensemble, Predictor, load
+
+NewModel = Annotated[
+    Path, Parameter(help="The folder to write; `gareader answer --model` and `gareader.load` take it.")
+]
+Proposed = Annotated[
+    str | None,
+    Parameter(
+        help="A corpus whose questions are asked without their candidates, to fit the temperature for proposed "
+        "candidates: then the best answer's probability also says how often the right one is not proposed."
+    ),
+]
+About = Annotated[str, Parameter(help="A line about what it reads, for `gareader models`.")]
 
 
 def models(name: str | None = None, *, as_json: Json = False) -> None:
@@ -93,13 +106,13 @@ def card_text(folder: Path) -> str | None:
 def pack(
     model: str,
     *,
-    out: Path,
+    out: NewModel,
     measure: str,
     vectors: Path | None = None,
     words: Path | None = None,
     calibrate: bool = False,
-    calibrate_proposed: str | None = None,
-    about: str = "",
+    calibrate_proposed: Proposed = None,
+    about: About = "",
     modules: Modules = (),
     as_json: Json = False,
 ) -> None:
@@ -111,8 +124,6 @@ def pack(
     ----------
     model
         The folder of a trained model.
-    out
-        The folder to write; `gareader answer --model` and `gareader.load` take it.
     measure
         A corpus; the accuracy on it after packing is kept with the model.
     vectors
@@ -122,11 +133,6 @@ def pack(
         there must have the vectors that this model was trained with.
     calibrate
         Fit a temperature on that corpus, so that the probabilities are calibrated.
-    calibrate_proposed
-        A corpus whose questions are asked without their candidates, to fit the temperature for proposed candidates:
-        then the best answer's probability also says how often the right one is not proposed.
-    about
-        A line about what it reads, for `gareader models`.
     """
     source = model_folder(model)
     check_replaceable(out)
@@ -162,11 +168,11 @@ def pack(
 
 def ensemble(
     *members: str,
-    out: Path,
+    out: NewModel,
     measure: str | None = None,
     calibrate: str | None = None,
-    calibrate_proposed: str | None = None,
-    about: str = "",
+    calibrate_proposed: Proposed = None,
+    about: About = "",
     modules: Modules = (),
     as_json: Json = False,
 ) -> None:
@@ -180,16 +186,10 @@ def ensemble(
     ----------
     members
         Two or more models in the box, or folders of trained ones; their sizes and readers may differ.
-    out
-        The folder to write; `gareader answer --model` and `gareader.load` take it.
     measure
         A corpus; the accuracy on it is kept with the ensemble.
     calibrate
         A corpus to fit a temperature on, so that the probabilities are calibrated.
-    calibrate_proposed
-        A corpus whose questions are asked without their candidates, to fit the temperature for proposed candidates.
-    about
-        A line about what it reads, for `gareader models`.
     """
     folders = [model_folder(member) for member in members]
     check_members(folders, out)

@@ -309,10 +309,14 @@ class Connection(asyncio.Protocol):
         elif self.stuck:
             self.wait(self.server.deadlines.write)
         else:
-            self.wait(self.server.deadlines.idle)
-            if self.parser.begun:
-                self.due = monotonic() + self.server.deadlines.head
-                self.advance()
+            self.read_on()
+
+    def read_on(self) -> None:
+        """Wait for the next request, or go on with the one that has begun."""
+        self.wait(self.server.deadlines.idle)
+        if self.parser.begun:
+            self.due = monotonic() + self.server.deadlines.head
+            self.advance()
 
     def send(self, response: Response, *, keep: bool = False, with_body: bool = True) -> None:
         """Write a response."""
@@ -356,10 +360,7 @@ class Connection(asyncio.Protocol):
         """Go on with the next request."""
         self.stuck = False
         if self.task is None and self.unread is None and not self.transport.is_closing():
-            self.wait(self.server.deadlines.idle)
-            if self.parser.begun:
-                self.due = monotonic() + self.server.deadlines.head
-                self.advance()
+            self.read_on()
 
 
 class Server:

@@ -195,6 +195,7 @@ class Temperatures:
 
 
 AS_TRAINED = Temperatures()
+_MISFITS = ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError
 
 
 @contextmanager
@@ -207,9 +208,7 @@ def as_model_errors(folder: Path) -> Iterator[None]:
     except OSError as error:
         problem = f"cannot be read ({error.strerror or error}); copy the model again"
         raise ModelError(f"{error.filename or folder}: {problem}") from None
-    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
-        raise _misfit(folder, error) from None
-    except (SafetensorError, ConfigError) as error:
+    except (*_MISFITS, SafetensorError, ConfigError) as error:
         raise _misfit(folder, error) from None
 
 
