@@ -30,7 +30,8 @@ from gareader.core.parallel import in_order
 from gareader.core.whole import written_whole
 from gareader.data.corpora.jsonl import written
 from gareader.data.examples import FUNCTION_WORDS, PLACEHOLDER, Example, Words
-from gareader.data.language.candidates import Kind, find_candidates, of_kind
+from gareader.data.language.blanks import Kind
+from gareader.data.language.candidates import find_candidates, of_kind
 from gareader.data.language.entities import find_entities
 from gareader.data.language.news_words import news_words
 from gareader.data.language.perceptron import tagger

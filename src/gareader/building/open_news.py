@@ -6,7 +6,8 @@ from random import Random
 from gareader.building.articles import Article
 from gareader.building.news import NewsQuestion
 from gareader.data.examples import PLACEHOLDER, Example, Words
-from gareader.data.language.candidates import Kind, find_candidates, of_kind
+from gareader.data.language.blanks import Kind
+from gareader.data.language.candidates import find_candidates, of_kind
 from gareader.data.text import mark_blank
 
 _KINDS = (Kind.NOUN, Kind.VERB, Kind.NUMBER, Kind.DATE, Kind.ADJECTIVE)
