@@ -67,9 +67,10 @@ def serve(
             "the token has spaces, accents or control characters, which no page can send; choose another"
         )
     import_modules(modules)
+    from gareader.serve.hosts import Hosts
     from gareader.serve.log import Log
     from gareader.serve.messages import Limits
-    from gareader.serve.service import Hosts, ModelService
+    from gareader.serve.service import ModelService
     from gareader.serve.workers import Workers
     from gareader.serve.workers import serve as serve_alone
 

@@ -13,7 +13,7 @@ from time import monotonic
 
 from gareader.core.errors import GareaderError
 from gareader.kernels.library import threads, use_threads
-from gareader.serve.http import Server
+from gareader.serve.connections import Server
 from gareader.serve.service import ModelService
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
