@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gareader.studies.tuning.report import TrialSummary
     from gareader.studies.tuning.sweep import Sweep
 
-TABLE, SETTINGS = "table.md", "best.toml"
+TABLE_FILE, BEST_FILE = "table.md", "best.toml"
 ENDS = {
     "complete": "complete",
     "pruned": "given up",
@@ -97,7 +97,7 @@ def tune(
         for row in rows:
             print(json.dumps(asdict(row)))
     else:
-        print((folder / TABLE).read_text(encoding="utf-8"))
+        print((folder / TABLE_FILE).read_text(encoding="utf-8"))
     end_as_signalled(signalled)
 
 
@@ -133,11 +133,11 @@ def write(plan: "Plan", ledger: "Ledger", folder: Path) -> list["TrialSummary"]:
     rows = summaries(plan.space, trials)
     if not rows:
         raise GareaderError(f"{folder}: no trial was begun yet, so there is no table; run the sweep first")
-    with written_whole(folder / TABLE) as out:
+    with written_whole(folder / TABLE_FILE) as out:
         out.write(markdown(plan.space, rows))
     if winner := best(rows):
-        with written_whole(folder / SETTINGS) as out:
-            name, path = ledger.study.study_name, folder / SETTINGS
+        with written_whole(folder / BEST_FILE) as out:
+            name, path = ledger.study.study_name, folder / BEST_FILE
             out.write(best_settings(plan, winner, name, finished(trials), path))
     return rows
 

@@ -9,7 +9,7 @@ from time import monotonic
 from gareader.data.examples import Example, Prediction
 from gareader.trained.predictor import Answering
 
-WORDS = 32_000
+BATCH_WORDS = 32_000
 """The most document words of a batch, with padding: with queries of 1,000 words, 128 MB of attention per hop."""
 OVERHEAD = 50
 """A question counts as its document's words and so many more."""
@@ -158,7 +158,7 @@ def next_batch(waiting: Sequence[_Waiting], size: int) -> list[_Waiting]:
     for each in sorted(waiting, key=lambda each: each.turn):
         length = len(each.example.document)
         low, high = min(shortest or length, length), max(longest, length)
-        little_padding = high <= 2 * low and high * (len(batch) + 1) <= WORDS
+        little_padding = high <= 2 * low and high * (len(batch) + 1) <= BATCH_WORDS
         if not batch or (little_padding and each.attention == batch[0].attention):
             batch.append(each)
             shortest, longest = low, high

@@ -28,7 +28,7 @@ from gareader.data.examples import Example
 from gareader.measuring.evaluation import Report, answers, evaluate
 from gareader.nn.tensors import Batch, tensors
 from gareader.readers.registry import kind_of
-from gareader.trained.folder import SETTINGS
+from gareader.trained.folder import READER_JSON
 from gareader.trained.model import Model, OnTorch, save
 from gareader.trained.predictor import Answering, Predictor, load
 from gareader.training import checkpoint
@@ -311,7 +311,7 @@ class Run:
     @property
     def best_is_gone(self) -> bool:
         """Whether the best model of the position is not in the folder."""
-        return bool(self.position.best_step) and not (self.folder / BEST / SETTINGS).is_file()
+        return bool(self.position.best_step) and not (self.folder / BEST / READER_JSON).is_file()
 
     def saved_state(self) -> Checkpoint:
         """The checkpoint in the folder; an empty one if the run was killed before the first one."""
@@ -339,7 +339,7 @@ class Run:
 
     def without_lost_best(self, position: Position) -> Position:
         """Tell if the best model of the run is gone, and forget it, so that the best of the rest is kept."""
-        if position.finished or not position.best_step or (self.folder / BEST / SETTINGS).is_file():
+        if position.finished or not position.best_step or (self.folder / BEST / READER_JSON).is_file():
             return position
         lost = f"accuracy {position.best_accuracy:.1%}, update {position.best_step:,}"
         warnings.warn(
