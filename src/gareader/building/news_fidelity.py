@@ -99,8 +99,8 @@ class _Search:
 
     def __call__(self, batch: Sequence[RawArticle]) -> list[tuple[RawArticle, dict[int, float]]]:
         """Return the stories that may be some question's, with the questions' numbers."""
-        found = ((raw, self.index.matches(raw.text)) for raw in batch)
-        return [(raw, matches) for raw, matches in found if matches]
+        pairs = ((raw, self.index.matches(raw.text)) for raw in batch)
+        return [(raw, matches) for raw, matches in pairs if matches]
 
 
 @dataclass(frozen=True)
@@ -194,8 +194,8 @@ def _stories(
     """The stories of the questions; of several stories the one that has most of the question's rare words."""
     best: dict[int, tuple[float, RawArticle]] = {}
     raw = batches(watch(articles.read_raw(paths, "news", report)), AT_ONCE)
-    for found in in_order(_Search(StoryIndex.of(example.document for example in examples)), raw, workers):
-        for story, matches in found:
+    for candidates in in_order(_Search(StoryIndex.of(example.document for example in examples)), raw, workers):
+        for story, matches in candidates:
             for number, share in matches.items():
                 if number not in best or share > best[number][0]:
                     best[number] = share, story

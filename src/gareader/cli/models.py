@@ -144,7 +144,7 @@ def pack(
         with opened(vectors, VectorsError):  # raises an error for a file that cannot be read
             pass
     examples = read_with_answers(measure)
-    asked = read_with_answers(calibrate_proposed) if calibrate_proposed else []
+    open_questions = read_with_answers(calibrate_proposed) if calibrate_proposed else []
     import_modules(modules)
     from gareader.trained.model import OnTorch, load, save  # it imports torch
     from gareader.trained.shipping import slim, write_words
@@ -155,8 +155,10 @@ def pack(
     temperatures = packed.temperatures
     if calibrate:
         temperatures = Temperatures(*[temperature_for(predictions, measure)] * 2)
-    if asked:
-        temperatures = replace(temperatures, proposed=proposed_temperature(plain, asked, str(calibrate_proposed)))
+    if open_questions:
+        temperatures = replace(
+            temperatures, proposed=proposed_temperature(plain, open_questions, str(calibrate_proposed))
+        )
     packed = replace(packed, temperatures=temperatures)
     predictions = [temperatures.tempered(prediction) for prediction in predictions]
     if words is not None and not words.exists():
@@ -194,13 +196,13 @@ def ensemble(
     folders = [model_folder(member) for member in members]
     check_members(folders, out)
     corpora = {corpus: read_with_answers(corpus) for corpus in dict.fromkeys((calibrate, measure)) if corpus}
-    asked = read_with_answers(calibrate_proposed) if calibrate_proposed else []
+    open_questions = read_with_answers(calibrate_proposed) if calibrate_proposed else []
     import_modules(modules)
 
     together = Ensemble([load(folder) for folder in folders])
     answers = {corpus: answer(together, examples, corpus) for corpus, examples in corpora.items()}
     given = temperature_for(answers[calibrate], calibrate) if calibrate else 1.0
-    proposed = proposed_temperature(together, asked, str(calibrate_proposed)) if asked else given
+    proposed = proposed_temperature(together, open_questions, str(calibrate_proposed)) if open_questions else given
     notes: dict[str, Any] = {"about": about}
     if measure:
         notes["measured"] = measured_on([each.tempered(given) for each in answers[measure]], measure)
@@ -223,19 +225,19 @@ def temperature_for(predictions: list[Prediction], corpus: str) -> float:
 
 def proposed_temperature(model: "Answering", examples: list[Example], corpus: str) -> float:
     """The temperature for proposed candidates: the questions are asked without those of the corpus."""
-    asked = []
+    open_questions = []
     for example in examples:
         choices = tuple(propose_candidates(example.document, example.query))
         if example.answer is not None and len(choices) > 1:
             right = counted_words(example.candidates[example.answer])
-            asked.append((replace(example, candidates=choices, answer=None, proposed=True), right))
-    if not asked:
+            open_questions.append((replace(example, candidates=choices, answer=None, proposed=True), right))
+    if not open_questions:
         raise GareaderError(f"{corpus}: no question has two proposed candidates; give another corpus")
-    predictions = answer(model, [example for example, _ in asked], corpus)
+    predictions = answer(model, [example for example, _ in open_questions], corpus)
     return fitted_confidence(
         [
             (prediction, counted_words(prediction.example.candidates[prediction.order[0]]) == right)
-            for prediction, (_, right) in zip(predictions, asked, strict=True)
+            for prediction, (_, right) in zip(predictions, open_questions, strict=True)
         ]
     )
 

@@ -102,13 +102,13 @@ def serve(
     )
     place = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}/"
     access = "without a token" if required is None else "to those who send the token"
-    told = f"serving {', '.join(loaded)} at {place} {access} (programs: POST /answer, see /docs); Ctrl-C stops"
+    line = f"serving {', '.join(loaded)} at {place} {access} (programs: POST /answer, see /docs); Ctrl-C stops"
     if workers > 1:
-        complain(told)
+        complain(line)
         Workers(service, listener, workers, warm).run()
     else:
         warm()
-        complain(told)
+        complain(line)
         serve_alone(service, listener)
 
 

@@ -145,13 +145,13 @@ def run_workers(
     def begin(trial: "Trial") -> None:
         complain(f"{trial.key} begins")
 
-    def end(trial: "Trial", said: str) -> None:
-        if said != STOPPED:
-            complain(f"{trial.key} {f'failed: {said}' if said else 'is done'}")
-            ended[said == FINISHED] += 1
+    def end(trial: "Trial", message: str) -> None:
+        if message != STOPPED:
+            complain(f"{trial.key} {f'failed: {message}' if message else 'is done'}")
+            ended[message == FINISHED] += 1
             left = len(trials) - ended.total()
             complain(f"{ended[True]} of {len(trials)} trials done, {ended[False]} failed, {left} left")
-        if said == FINISHED:
+        if message == FINISHED:
             write(studio)
 
     with stopping() as stop:

@@ -100,8 +100,8 @@ class Collator:
 
     def types(self, words: list[str]) -> tuple[NDArray[np.int64], Types[Arrays]]:
         """Sort distinct words into Types; also return the index in Types of each word of the list."""
-        found = zip(words, map(self.vocabulary.get, words), strict=True)
-        rows = [self.row(word) if row is None else row for word, row in found]
+        entries = zip(words, map(self.vocabulary.get, words), strict=True)
+        rows = [self.row(word) if row is None else row for word, row in entries]
         is_unknown = np.array([row is None for row in rows], bool)
         spellings = [word.partition(FRESH)[0] for word in words]
         lengths = np.fromiter(map(len, spellings), np.int64, len(words))

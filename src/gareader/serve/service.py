@@ -114,7 +114,7 @@ class ModelService:
         self.turns = {long: Turns(**words) for long in (False, True)}
         for name, model in self.models.items():
             self.batchers[name] = Batcher(
-                model, batch_size=self.batch_size, seen=self.metrics.read_together, overlap=overlap, **words
+                model, batch_size=self.batch_size, on_batch=self.metrics.read_together, overlap=overlap, **words
             )
         yield
         for turns in self.turns.values():
@@ -186,8 +186,8 @@ class ModelService:
         scheme, _, given = authorization.partition(" ")
         right = scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), (self.token or "").encode())
         if self.token is not None and not right:
-            told = {"WWW-Authenticate": "Bearer"}
-            raise Problem(401, "send the service's token: Authorization: Bearer …", told)
+            headers = {"WWW-Authenticate": "Bearer"}
+            raise Problem(401, "send the service's token: Authorization: Bearer …", headers)
 
     # ---- the requests ----
 
@@ -247,7 +247,7 @@ class ModelService:
     @property
     def waiting(self) -> int:
         """The questions without an answer."""
-        return sum(batcher.asked for batcher in self.batchers.values())
+        return sum(batcher.unanswered for batcher in self.batchers.values())
 
     def _proposed(self, document: str, query: str) -> Sequence[Words]:
         return propose_candidates(*self._words(document, query))
@@ -360,9 +360,9 @@ def fixed(response: Response) -> Callable[[Request], Awaitable[Response]]:
 def pages() -> dict[str, Response]:
     """The files of the page, by their paths."""
     fresh = {"Cache-Control": "no-cache"}
-    found = {
+    by_path = {
         f"/page/{file.name}": Response(200, file.read_bytes(), kind, fresh)
         for file in (files("gareader.serve") / "page").iterdir()
         if (kind := KINDS.get(file.name.rpartition(".")[2]))
     }
-    return found | {"/": found["/page/index.html"], "/docs": found["/page/docs.html"]}
+    return by_path | {"/": by_path["/page/index.html"], "/docs": by_path["/page/docs.html"]}

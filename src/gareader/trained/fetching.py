@@ -134,11 +134,11 @@ def _sum_beside(place: Address, file: Path) -> str | None:
         download(address, file, LARGEST)
     except NotThereError:
         return None
-    found = re.match(rb"([0-9a-fA-F]{64})(?:\s|$)", read_small(file))
-    if not found:
+    match = re.match(rb"([0-9a-fA-F]{64})(?:\s|$)", read_small(file))
+    if not match:
         way_out = "give the right one behind the model's address: #sha256=…"
         raise ModelError(f"{address}: there is no SHA-256 in this file; {way_out}")
-    return found[1].decode().lower()
+    return match[1].decode().lower()
 
 
 class _Budget:

@@ -187,12 +187,12 @@ class Experiment:
 
     def sources(self) -> dict[str, str]:
         """The checksums of the corpora that can be read and are not prepared."""
-        found = {}
+        sums = {}
         for name, path in {"train": self.data.train, "validation": self.data.validation}.items():
             with suppress(OSError):
                 if not is_prepared(path):
-                    found[name] = checksum(Path(path))
-        return found
+                    sums[name] = checksum(Path(path))
+        return sums
 
     def changed(self, before: "Experiment") -> list[str]:
         """The names of the settings in which two experiments differ."""

@@ -47,15 +47,17 @@ def find_candidates(document: Words, query: Words, kinds: Sequence[Kind] = ()) -
     out. Names and nouns are added where there are fewer than two candidates.
     """
     blank = Blank.of(query)
-    said = {word.lower() for word in query} if kinds else set()
+    query_words = {word.lower() for word in query} if kinds else set()
     kinds = kinds or blank.kinds()
     text = _text(document)
-    found: dict[Words, None] = {}
+    candidates: dict[Words, None] = {}
     for kind in (*kinds, Kind.NAME, Kind.NOUN):
-        if kind in kinds or len(found) < 2:
+        if kind in kinds or len(candidates) < 2:
             fitted = (blank.fitted(words) for words in text.of(kind, blank.tag))
-            found |= dict.fromkeys(words for words in fitted if words and not said.issuperset(map(str.lower, words)))
-    return list(found)[:LIMIT]
+            candidates |= dict.fromkeys(
+                words for words in fitted if words and not query_words.issuperset(map(str.lower, words))
+            )
+    return list(candidates)[:LIMIT]
 
 
 def of_kind(document: Words, kind: Kind) -> list[Words]:

@@ -220,8 +220,8 @@ class _Question:
 
     def end(self, pattern: re.Pattern[str], start: int) -> int:
         """The end of the phrase at this place; the place itself where there is none."""
-        found = pattern.match(self.letters(), start)
-        return found.end() if found else start
+        match = pattern.match(self.letters(), start)
+        return match.end() if match else start
 
 
 def _head(phrase: Words) -> str:

@@ -123,8 +123,8 @@ class Studio:
     def progress(self) -> dict[str, Progress]:
         """How far the trials are that have begun and have no result, by their keys."""
         done = self.results()
-        found = {trial.key: read_progress(self.run_folder(trial)) for trial in self.study.trials}
-        return {key: progress for key, progress in found.items() if progress and key not in done}
+        by_trial = {trial.key: read_progress(self.run_folder(trial)) for trial in self.study.trials}
+        return {key: progress for key, progress in by_trial.items() if progress and key not in done}
 
     def conclude(self, trial: Trial, result: Result) -> None:
         """Answer the questions of each missing split, write the predictions, then the result."""
