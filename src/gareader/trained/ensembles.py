@@ -45,12 +45,6 @@ def _member(folder: Path, name: object, sums: Mapping[object, str]) -> Path:
     return path
 
 
-def temperatures(folder: Path, settings: Mapping[str, Any]) -> Temperatures:
-    """The temperatures of an ensemble."""
-    with as_model_errors(folder):
-        return Temperatures.of(settings)
-
-
 def files(folder: Path) -> set[Path]:
     """The files of a model or an ensemble, in its folder or elsewhere; a file that members share is there once."""
     settings = read_settings(folder)

@@ -19,7 +19,7 @@ from gareader.data.vocabulary import Alphabet, Vocabulary
 from gareader.kernels.library import chosen_precision
 from gareader.readers.gated_attention_numpy import GatedAttentionInNumpy, shapes
 from gareader.readers.gated_attention_settings import GATED_ATTENTION, GatedAttentionConfig
-from gareader.trained.ensembles import members, temperatures
+from gareader.trained.ensembles import members
 from gareader.trained.folder import AS_TRAINED, READER_JSON, Temperatures, as_model_errors, read_settings
 from gareader.trained.models import BOX, DEFAULT, folder
 from gareader.trained.stored import Stored, read
@@ -253,7 +253,8 @@ def _load(path: Path, changed: int) -> Answering:  # noqa: ARG001
     settings = read_settings(path)
     if "ensemble" in settings:
         readers = [load(member) for member in members(path, settings)]
-        return Ensemble(readers, temperatures(path, settings), source=path)
+        with as_model_errors(path):
+            return Ensemble(readers, Temperatures.of(settings), source=path)
     stored = read(path)
     return Predictor(_reader(path, stored), stored.collator, stored.temperatures, source=path)
 
