@@ -10,7 +10,7 @@ from typing import Literal, TypeVar
 
 from gareader.building import articles, news, open_news, pairs
 from gareader.building.articles import RawArticle
-from gareader.building.baselines import RELAXED, STRICT, select_questions, solver
+from gareader.building.baselines import VARIANTS, select_questions, solver
 from gareader.building.folder import SplitFiles, new_folder, write_card
 from gareader.building.similar import Rarity
 from gareader.building.story_index import StoryIndex
@@ -24,8 +24,6 @@ Item = TypeVar("Item")
 
 AT_ONCE = 32
 """The number of articles that a worker takes at a time."""
-
-VARIANTS = {"strict": STRICT, "relaxed": RELAXED}
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,6 @@ if TYPE_CHECKING:  # a single process need not import PyTorch
 
 T = TypeVar("T")
 
-_RESTARTS = "TORCHELASTIC_RESTART_COUNT"
-
 PATIENCE = timedelta(hours=12)
 """How long one process may keep the others waiting, for example while it prepares a large corpus."""
 
@@ -171,4 +169,4 @@ def agreed_name(store: Any, rank: int, size: int) -> str:
 
 def restarted() -> bool:
     """Whether torchrun has restarted this group after the loss of a process."""
-    return int(os.environ.get(_RESTARTS, "0")) > 0
+    return int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")) > 0

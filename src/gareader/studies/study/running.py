@@ -104,7 +104,7 @@ class Studio:
         folder, data = self.run_folder(trial), trial.experiment.data
         data = replace(data, train=self.prepared(data.train), validation=self.prepared(data.validation))
         run = replace(trial.experiment, data=data).run(folder, resume=is_begun(folder))
-        run.on_metrics = lambda line: self.note(run)
+        run.on_metrics = lambda line: write_progress(folder, Progress(run.progress, run.position.seconds / 60))
         if not run.position.finished and not train(run):
             return None
         return replace(
@@ -115,10 +115,6 @@ class Studio:
             examples=run.position.examples,
             minutes=round(run.position.seconds / 60, 2),
         )
-
-    def note(self, run: Run) -> None:
-        """Write how far a run is."""
-        write_progress(run.folder, Progress(run.progress, run.position.seconds / 60))
 
     def progress(self) -> dict[str, Progress]:
         """How far the trials are that have begun and have no result, by their keys."""
