@@ -32,6 +32,7 @@ from gareader.measuring.analysis import TEMPERATURES, at_bound, calibration, cro
 from gareader.measuring.comparison import compare_with_models, compare_with_number, read_outcomes
 from gareader.measuring.evaluation import Tally, answers, prediction_record
 from gareader.measuring.evaluation import evaluate as report_on
+from gareader.plots.analysis import analysis_picture
 from gareader.plots.figures import check_picture, save
 from gareader.trained.predictor import Answering, load
 
@@ -202,7 +203,6 @@ def analyse(
         check_picture(plot)
     folder, examples = model_folder(model), read_with_answers(corpus, format)
     import_modules(modules)
-    from gareader.plots.analysis import analysis_picture
 
     predictions = list(watch(load(folder).answer_many(examples), f"analysing {corpus}", len(examples)))
     baselines = describe(examples)

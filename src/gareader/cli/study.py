@@ -14,6 +14,7 @@ from gareader.core.config import Table, load_table
 from gareader.core.errors import GareaderError
 from gareader.core.presets import STUDIES, located, settings_file
 from gareader.core.whole import written_whole
+from gareader.plots.figures import save
 
 if TYPE_CHECKING:
     from gareader.studies.study import Studio, Trial
@@ -181,7 +182,6 @@ def show(studio: "Studio", *, as_json: bool) -> None:
 
 def write(studio: "Studio") -> str:
     """Write the table, and the picture if matplotlib is installed; return the table."""
-    from gareader.plots.figures import save
     from gareader.plots.study import study_picture
     from gareader.studies.study import markdown
 

@@ -20,6 +20,7 @@ from gareader.core.config import Table, from_table, load_table
 from gareader.core.distributed import Group, joined
 from gareader.core.errors import GareaderError
 from gareader.core.presets import settings_file
+from gareader.plots.figures import save
 from gareader.readers.settings import GATED_ATTENTION, SETTINGS
 from gareader.training.settings import DataConfig, TrainConfig, check_sections
 
@@ -144,7 +145,6 @@ def trained(run: "Run", group: Group, tensorboard: bool) -> tuple["Position", in
 def draw(folder: Path, *, quiet: bool) -> None:
     """Draw the learning curves into the run's folder, if matplotlib is installed."""
     from gareader.plots.curves import learning_curves
-    from gareader.plots.figures import save
 
     try:
         save(learning_curves([folder]), folder / "curves.png")

@@ -13,6 +13,7 @@ from gareader.core.config import load_table
 from gareader.core.errors import GareaderError
 from gareader.core.presets import SWEEPS, settings_file
 from gareader.core.whole import written_whole
+from gareader.plots.figures import save
 
 if TYPE_CHECKING:
     from gareader.studies.tuning.ledger import Ledger
@@ -144,7 +145,6 @@ def write(plan: "Plan", ledger: "Ledger", folder: Path) -> list["TrialSummary"]:
 
 def draw(plan: "Plan", ledger: "Ledger", trials: list["TrialSummary"], folder: Path) -> None:
     """Draw the pictures, if matplotlib is installed and there is enough to draw."""
-    from gareader.plots.figures import save
     from gareader.plots.tuning import importance_picture, parallel_picture
     from gareader.studies.tuning.search import importance
 
