@@ -1,8 +1,9 @@
 """Batches of Examples as numpy arrays: examples of similar length together, each distinct word once."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, repeat
+from itertools import chain, count, repeat
 from random import Random
 from typing import Any
 
@@ -66,7 +67,7 @@ class Collator:
         """
         anonymous = [anonymised(each, self.anonymity, marks=self.marks, seed=self.seed, draw=draw) for each in examples]
         renaming = [fresh_names(example, fresh, f"{self.seed} {draw}") for example in anonymous]
-        numbers = _Numbers()
+        numbers = defaultdict[str, int](count().__next__)  # of distinct words, in the order of their first occurrence
 
         def encode(words: Sequence[str], names: Mapping[str, str]) -> list[int]:
             return list(map(numbers.__getitem__, [names.get(word, word) for word in words] if names else words))
@@ -127,14 +128,6 @@ class Collator:
             row = self.vocabulary.get(word.lower())
             return row if row is not None and row < self.pretrained else None
         return row
-
-
-class _Numbers(dict[str, int]):
-    """The numbers of distinct words, in the order of their first occurrence."""
-
-    def __missing__(self, word: str) -> int:
-        self[word] = number = len(self)
-        return number
 
 
 def fresh_names(example: Example, share: float, draw: str) -> dict[str, str]:
