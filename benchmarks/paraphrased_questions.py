@@ -30,7 +30,8 @@ from gareader.core.parallel import in_order
 from gareader.core.whole import written_whole
 from gareader.data.corpora.jsonl import written
 from gareader.data.examples import FUNCTION_WORDS, PLACEHOLDER, Example, Words
-from gareader.data.language.candidates import Kind, find_candidates, of_kind
+from gareader.data.language.blanks import Kind
+from gareader.data.language.candidates import find_candidates, of_kind
 from gareader.data.language.entities import find_entities
 from gareader.data.language.news_words import news_words
 from gareader.data.language.perceptron import tagger
@@ -276,7 +277,7 @@ def main(
 
 def unit_vectors(path: Path) -> dict[str, Floats]:
     """The vectors of the most frequent words, each of length 1."""
-    vectors = islice(read_vectors(path).vectors.items(), FREQUENT)
+    vectors = islice(read_vectors(path).items(), FREQUENT)
     return {word: vector / np.linalg.norm(vector) for word, vector in vectors}
 
 

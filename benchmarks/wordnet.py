@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gareader.core.errors import GareaderError
-from gareader.data.language.candidates import PAST
+from gareader.data.language.blanks import PAST
 
 _FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 """The ending of the files' names by part of speech."""

@@ -23,7 +23,7 @@ from gareader.plots.curves import read_metrics
 from gareader.studies.study import Study
 from gareader.studies.study.results import RESULTS, Result, read_results
 from gareader.studies.tuning.plan import Plan
-from gareader.trained.folder import SETTINGS, read_settings, write_settings
+from gareader.trained.folder import READER_JSON, read_settings, write_settings
 from gareader.training.experiment import Experiment
 from gareader.training.run import METRICS
 from places import PROJECT, SAMPLES
@@ -56,7 +56,7 @@ def lines(*rows):
 
 def settings_file(folder):
     write_settings({"format": 1, "settings": {}, "words": {}, "sha256": {}, "notes": {}, "temperature": 1.0}, folder)
-    return (folder / SETTINGS).read_bytes()
+    return (folder / READER_JSON).read_bytes()
 
 
 def all_of(path):
@@ -64,7 +64,7 @@ def all_of(path):
 
 
 KINDS = {
-    "reader.json": (SETTINGS, settings_file, lambda path: read_settings(path.parent)),
+    "reader.json": (READER_JSON, settings_file, lambda path: read_settings(path.parent)),
     "settings.toml": ("tiny.toml", TINY, lambda path: Experiment.from_table(load_table(path))),
     "study.toml": (
         "study.toml",

@@ -16,8 +16,7 @@ from gareader.nn.masked import equal_shares, masked_softmax
 from gareader.nn.pointer_sum import pointer_sum
 from gareader.nn.projection import Projection
 from gareader.nn.tensors import Batch
-from gareader.readers.output import ReaderOutput
-from gareader.readers.reader import Basis, Kind
+from gareader.readers.reader import Basis, Kind, ReaderOutput
 
 
 @dataclass(frozen=True)

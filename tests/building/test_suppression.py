@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gareader.building.baselines import BASELINES, RELAXED, STRICT, Choice, select_questions, solved
+from gareader.building.baselines import BASELINES, VARIANTS, Choice, select_questions, solved
 from gareader.core.errors import ConfigError
 from gareader.data.examples import PLACEHOLDER, Example
 
@@ -81,7 +81,7 @@ def test_a_baseline_may_not_be_below_nothing() -> None:
 
 def test_chance_is_that_of_the_questions_that_are_kept() -> None:
     answers, choices = [(True,)] * 10 + [(False,)] * 10, [2] * 10 + [5] * 10  # a guess is right in 35 % of all
-    chosen = select_questions(answers, choices, STRICT, seed=1)
+    chosen = select_questions(answers, choices, VARIANTS["strict"], seed=1)
     assert accuracy(answers, chosen, 0) <= sum(1 / choices[number] for number in chosen) / len(chosen)
     assert len(chosen) == 14
 
@@ -94,7 +94,7 @@ def test_the_seed_draws() -> None:
 
 def test_relaxed_keeps_what_strict_keeps_and_more() -> None:
     answers = [((number * 7) % 10 < 6, (number * 3) % 7 < 4) for number in range(300)]
-    strict, relaxed = (within(answers, share * 0.3) for share in (STRICT, RELAXED))
+    strict, relaxed = (within(answers, share * 0.3) for share in VARIANTS.values())
     assert len(strict) < len(relaxed) < len(answers)
     assert set(strict) < set(relaxed)
 

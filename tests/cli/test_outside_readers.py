@@ -12,7 +12,7 @@ from data.corpora.writers import write_jsonl
 from gareader.core.errors import ModelError
 from gareader.readers import registry
 from gareader.trained import models
-from gareader.trained.folder import SETTINGS, write_settings
+from gareader.trained.folder import READER_JSON, write_settings
 from gareader.trained.model import load
 from places import PROJECT
 
@@ -72,7 +72,7 @@ def trained_measured_and_asked(gareader, config, *options):
     code, _, err = gareader("train", config, "--out", folder / "run", *options)
     assert code == 0, err
     reader = folder / "run" / "best"
-    assert json.loads((reader / SETTINGS).read_text())["settings"]["reach"] == 3
+    assert json.loads((reader / READER_JSON).read_text())["settings"]["reach"] == 3
     code, printed, err = gareader("evaluate", reader, folder / "validation.jsonl", "--json", *options)
     assert code == 0, err
     assert json.loads(printed)["accuracy"] > 0.6  # a guess is right in a quarter
@@ -176,7 +176,7 @@ def test_a_strangers_folder_imports_nothing(gareader, config, monkeypatch):
     Path("evil.py").write_text("open('seen', 'w').close()")
     for name in ("words", "stories"):
         copytree(models.BOX / name, name)
-    settings = json.loads(Path("stories", SETTINGS).read_text())
+    settings = json.loads(Path("stories", READER_JSON).read_text())
     for name in ("evil", "evil:KIND"):
         write_settings({**settings, "reader": name}, Path("stories"))
         code, _, err = gareader("answer", "--reader", "./stories", "--document", "story.txt", "--query", "XXXXX left .")

@@ -13,7 +13,7 @@ from safetensors import safe_open
 
 import forked
 import waiting
-from gareader.core.locks import locked
+from gareader.core.claims import locked
 from gareader.training.run import BEST, LAST, METRICS, STATE
 from places import PROJECT
 from training.test_training import same_run

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from gareader.core.claims import locked
 from gareader.core.errors import GareaderError, TrainingError
-from gareader.core.locks import locked
 from gareader.core.whole import recover_folder, whole_file, whole_folder, written_whole
 
 

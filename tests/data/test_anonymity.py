@@ -12,7 +12,7 @@ from gareader.data.anonymity import anonymised
 from gareader.data.batching import Collator
 from gareader.data.examples import PLACEHOLDER, Example
 from gareader.data.vocabulary import Alphabet, Vocabulary
-from gareader.readers.output import ReaderOutput
+from gareader.readers.reader import ReaderOutput
 from gareader.trained.model import OnTorch
 from gareader.trained.predictor import Predictor
 

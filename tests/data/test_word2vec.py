@@ -19,7 +19,7 @@ def test_vectors_of_the_corpus_make_a_word_table(tmp_path):
     count, _ = learned(tmp_path / "vectors.txt", seed=1)
     table = word_table(["Ann", "kite", "Zorb"], tmp_path / "vectors.txt", width=6, seed=0)
     assert count == len(synthetic.PEOPLE) + len(synthetic.THINGS) + len(("has", "the", "."))
-    assert (table.exact, table.random) == (2, 1)
+    assert (table.pretrained, len(table.vocabulary)) == (2, 3)
 
 
 def test_the_seed_decides(tmp_path):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gareader.kernels import library
-from gareader.nn import attention_kernel, native
+from gareader.nn import native
 from gareader.nn.dropout import Dropout
 from gareader.nn.gated_attention import GATES, GatedAttention, token_attention
 
@@ -61,9 +61,7 @@ def make(case):
 def run(problem, kernel=(0, "float32")):
     """α, the output, and the gradients of document and query."""
     document, query = problem.document.clone().requires_grad_(), problem.query.clone().requires_grad_()
-    out, alpha = attention_kernel.gated_attention(
-        document, query, problem.mask, problem.draws, problem.dropped, *kernel
-    )
+    out, alpha = native.gated_attention(document, query, problem.mask, problem.draws, problem.dropped, *kernel)
     return [alpha, out.detach(), *torch.autograd.grad(out, (document, query), problem.gradient)]
 
 
@@ -128,12 +126,10 @@ def test_the_same_bits_whatever_the_number_of_threads(case, kernel):
 @needs_kernel
 def test_a_document_is_read_the_same_alone_as_in_a_batch():
     problem = make(Case(4, 100, 20, 30))
-    together = attention_kernel.gated_attention(problem.document, problem.query, problem.mask, None, 0)[0]
+    together = native.gated_attention(problem.document, problem.query, problem.mask, None, 0)[0]
     for b in range(4):
         one = slice(b, b + 1)
-        alone = attention_kernel.gated_attention(problem.document[one], problem.query[one], problem.mask[one], None, 0)[
-            0
-        ]
+        alone = native.gated_attention(problem.document[one], problem.query[one], problem.mask[one], None, 0)[0]
         assert torch.equal(alone, together[one])
 
 
@@ -143,7 +139,7 @@ def test_scores_far_apart():
     document = torch.tensor([[[1.0, 0.0], [-1.0, 0.0]]])
     query = torch.tensor([[[3e30, 1.0], [-3e30, 2.0], [90.0, 3.0]]])
     mask = torch.ones(1, 3, dtype=torch.bool)
-    _, alpha = attention_kernel.gated_attention(document, query, mask, None, 0)
+    _, alpha = native.gated_attention(document, query, mask, None, 0)
     assert alpha.tolist() == [[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]
 
 
@@ -151,10 +147,8 @@ def test_scores_far_apart():
 def test_what_a_masked_word_holds_changes_nothing():
     problem = make(Case(3, 20, 12, 10))
     dirty = problem.query.masked_fill(~problem.mask.unsqueeze(2), 1e20)
-    clean = attention_kernel.gated_attention(problem.document, problem.query, problem.mask, None, 0)
-    for one, other in zip(
-        attention_kernel.gated_attention(problem.document, dirty, problem.mask, None, 0), clean, strict=True
-    ):
+    clean = native.gated_attention(problem.document, problem.query, problem.mask, None, 0)
+    for one, other in zip(native.gated_attention(problem.document, dirty, problem.mask, None, 0), clean, strict=True):
         assert torch.equal(one, other)
 
 
@@ -178,7 +172,7 @@ def test_tensors_of_another_shape_or_kind_are_refused(change, message):
     }
     document, query, mask, draws = {**given_, **change}.values()
     with pytest.raises(ValueError, match=message):
-        attention_kernel.gated_attention(document, query, mask, draws, 0)
+        native.gated_attention(document, query, mask, draws, 0)
 
 
 @needs_kernel

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import reference
-from gareader.nn.gru_step import GRUStep
+from gareader.nn.gru import GRUStep
 
 
 def test_equals_the_equations():

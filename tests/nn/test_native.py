@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import forked
 from gareader.core.errors import ConfigError
 from gareader.kernels import library
-from gareader.nn import gru_kernel, native
+from gareader.nn import native
 from gareader.nn.gru import CELLS, BiGRU
 from places import PROJECT
 
@@ -100,7 +100,7 @@ NAMES = "out", "d_values", "d_input_weight", "d_recurrent_weight", "d_bias"
 def run(problem, kernel=(0, "float32")):
     """The kernel's output and gradients, in the order of NAMES."""
     values, *weights = (tensor.detach().requires_grad_() for tensor in (problem.values, *problem.weights))
-    out = gru_kernel.bigru(values, problem.words, problem.mask, tuple(weights), problem.cell, *kernel)
+    out = native.bigru(values, problem.words, problem.mask, tuple(weights), problem.cell, *kernel)
     return [out.detach(), *torch.autograd.grad(out, (values, *weights), problem.gradient)]
 
 
@@ -225,7 +225,7 @@ def test_same_bits_whatever_the_threads(case, kernel, threads):
 def test_same_bits_with_and_without_gradients(case):
     problem = make(case)
     for kernel in KERNELS:
-        out = gru_kernel.bigru(problem.values, problem.words, problem.mask, problem.weights, problem.cell, *kernel)
+        out = native.bigru(problem.values, problem.words, problem.mask, problem.weights, problem.cell, *kernel)
         assert torch.equal(out, run(problem, kernel)[0])
 
 
@@ -252,11 +252,11 @@ def test_same_bits_from_two_callers_at_once(threads):
 @pytest.mark.parametrize("words", [0, 9])
 def test_rows_do_not_depend_on_their_neighbours(cell, words):
     problem = make(Case(19, 9, 21, 33, cell, words))
-    together = gru_kernel.bigru(problem.values, problem.words, problem.mask, problem.weights, cell)
+    together = native.bigru(problem.values, problem.words, problem.mask, problem.weights, cell)
     for row in range(19):
         some = slice(row, row + 1)
         values, indices = (problem.values, problem.words[some]) if words else (problem.values[some], None)
-        alone = gru_kernel.bigru(values, indices, problem.mask[some], problem.weights, cell)
+        alone = native.bigru(values, indices, problem.mask[some], problem.weights, cell)
         check_close(together[some], alone.double(), 1e-6)
 
 
@@ -269,8 +269,8 @@ def test_padding_is_not_read(cell, strange):
     dirty = problem.values.masked_fill(~problem.mask.unsqueeze(-1), strange)
     assert dirty.equal(problem.values) is False
     for kernel in KERNELS:
-        clean = gru_kernel.bigru(problem.values, None, problem.mask, problem.weights, cell, *kernel)
-        assert torch.equal(gru_kernel.bigru(dirty, None, problem.mask, problem.weights, cell, *kernel), clean)
+        clean = native.bigru(problem.values, None, problem.mask, problem.weights, cell, *kernel)
+        assert torch.equal(native.bigru(dirty, None, problem.mask, problem.weights, cell, *kernel), clean)
         found = run(replace(problem, values=dirty), kernel)[0]
         assert torch.equal(found, clean)
     reference = module(problem, torch.float64)
@@ -283,8 +283,8 @@ def test_unused_and_padding_words_are_not_read(cell):
     problem = make(Case(11, 8, 7, 9, cell, words=5))
     extra = torch.full((2, 7), float("nan"))
     words = problem.words.masked_fill(~problem.mask, 5)  # 5 stands on padding alone, 6 nowhere
-    clean = gru_kernel.bigru(problem.values, problem.words, problem.mask, problem.weights, cell)
-    dirty = gru_kernel.bigru(torch.cat([problem.values, extra]), words, problem.mask, problem.weights, cell)
+    clean = native.bigru(problem.values, problem.words, problem.mask, problem.weights, cell)
+    dirty = native.bigru(torch.cat([problem.values, extra]), words, problem.mask, problem.weights, cell)
     assert torch.equal(dirty, clean)
 
 
@@ -318,7 +318,7 @@ def test_nan_is_never_hidden(cell, words):
     assert not expected[problem.mask].all()
     for kernel in KERNELS:
         assert torch.equal(run(problem, kernel)[0].isnan(), expected)  # padding stays zero; the reference has NaN there
-        out = gru_kernel.bigru(problem.values, problem.words, problem.mask, problem.weights, cell, *kernel)
+        out = native.bigru(problem.values, problem.words, problem.mask, problem.weights, cell, *kernel)
         assert torch.equal(out.isnan(), expected)
 
 
@@ -339,7 +339,7 @@ def calls(monkeypatch):
 @needs_kernel
 def test_no_gradient_asked(calls):
     problem = make(TOGETHER[0])
-    out = gru_kernel.bigru(problem.values, problem.words, problem.mask, problem.weights, problem.cell)
+    out = native.bigru(problem.values, problem.words, problem.mask, problem.weights, problem.cell)
     assert out.grad_fn is None
     assert not out.requires_grad
     assert calls["gru_forward"][-1] is None
@@ -362,7 +362,7 @@ def test_gradient_of_weights_alone(calls, case):
     expected = run(problem)
     assert calls["gru_backward"][8] is not None
     weights = tuple(weight.requires_grad_() for weight in problem.weights)
-    out = gru_kernel.bigru(problem.values, problem.words, problem.mask, weights, problem.cell)
+    out = native.bigru(problem.values, problem.words, problem.mask, weights, problem.cell)
     gradients = torch.autograd.grad(out, weights, problem.gradient)
     assert calls["gru_backward"][8] is None  # d_x, the largest product of the backward pass
     check_same(expected, [out, expected[1], *gradients])
@@ -461,13 +461,13 @@ def test_the_precision_is_chosen_for_what_is_computed_inside():
 def test_unknown_instruction_set():
     problem = make(Case(3, 4, 5, 6))
     with pytest.raises(RuntimeError, match="lacks the instruction set"):
-        gru_kernel.bigru(problem.values, None, problem.mask, problem.weights, "paper", len(SETS))
+        native.bigru(problem.values, None, problem.mask, problem.weights, "paper", len(SETS))
 
 
 PREAMBLE = """
 import os, signal, sys, torch
 from gareader.kernels import library
-from gareader.nn import gru_kernel, native
+from gareader.nn import native
 from gareader.nn.gru import BiGRU
 
 def compute(batch=9, steps=5, words=0):
@@ -534,7 +534,7 @@ def test_double_precision_is_left_to_pytorch(monkeypatch):
     def refuse(*arguments, **options):
         raise AssertionError
 
-    monkeypatch.setattr(gru_kernel, "bigru", refuse)
+    monkeypatch.setattr(native, "bigru", refuse)
     out = module(problem, torch.float64)(problem.values.double(), problem.mask)
     assert out.dtype == torch.float64
     if library.library():
@@ -620,7 +620,7 @@ def test_without_the_library_pytorch_takes_over(missing):
     check_close(out, run_reference(problem)[0], 1e-5)
     assert library.instruction_sets() == []
     with pytest.raises(RuntimeError, match="there is no native kernel"):
-        gru_kernel.bigru(problem.values, None, problem.mask, problem.weights, "paper")
+        native.bigru(problem.values, None, problem.mask, problem.weights, "paper")
 
 
 @needs_kernel

@@ -8,7 +8,7 @@ from gareader.data.batching import Collator
 from gareader.data.examples import PLACEHOLDER, Example
 from gareader.data.vectors import random_vector
 from gareader.data.vocabulary import Alphabet, Vocabulary
-from gareader.nn.scaled_embedding import ScaledEmbedding
+from gareader.nn.embedding import TokenEmbedding
 from gareader.nn.sentences import between_marks, in_sentences, neighbours, sentence_numbers
 from gareader.nn.tensors import tensors
 
@@ -71,11 +71,11 @@ def test_neighbours_are_of_the_same_sentence(documents):
 
 def test_word_vectors_begin_small_and_are_loaded_as_they_are():
     words = torch.randn(2, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    layer = ScaledEmbedding(words, 0.1, update_words=True)
+    layer = TokenEmbedding(words, update_words=True, scale=0.1)
     types = batch_of([["a", "new"]]).types
     expected = [0.1 * words[0], 0.1 * torch.from_numpy(random_vector("new", 3, 5)).double()]
     rows = layer(types).tolist()
     assert all(row.tolist() in rows for row in expected)
-    again = ScaledEmbedding(layer.words.detach(), 0.1, update_words=True)
+    again = TokenEmbedding(layer.words.detach(), update_words=True, scale=0.1)
     again.load_state_dict(layer.state_dict())
     assert torch.equal(again(types), layer(types))

@@ -8,8 +8,7 @@ import reference
 from gareader.core.errors import ConfigError
 from gareader.nn.tensors import tensors
 from gareader.readers.aoa_reader import AoAReader
-from gareader.readers.output import mass_loss
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, mass_loss
 from gareader.readers.settings import AoAConfig
 from readers.questions import (
     QUESTIONS,

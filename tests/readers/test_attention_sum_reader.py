@@ -11,8 +11,7 @@ from gareader.core.errors import ConfigError
 from gareader.nn.tensors import tensors
 from gareader.readers.attention_sum_reader import AttentionSumReader
 from gareader.readers.gated_attention_reader import GatedAttentionReader
-from gareader.readers.output import answer_loss, mass_loss
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, answer_loss, mass_loss
 from gareader.readers.settings import AttentionSumConfig, GatedAttentionConfig
 from readers.questions import QUESTIONS, assert_points, build, gradients_are_right, vectors, wrapped
 from reference import bigru, gru_parameters

@@ -7,8 +7,7 @@ import torch
 from gareader.core.errors import ConfigError
 from gareader.nn.tensors import tensors
 from gareader.readers.attentive_reader import AttentiveReader
-from gareader.readers.output import answer_loss
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, answer_loss
 from gareader.readers.settings import AttentiveConfig
 from readers.answering import answer, build
 from readers.questions import QUESTIONS, arrays, assert_answers, gradients_are_right, vectors, wrapped

@@ -11,8 +11,7 @@ from gareader.data.examples import Example
 from gareader.nn.lstm import BiLSTM
 from gareader.nn.tensors import tensors
 from gareader.readers.bidaf_reader import BiDAFReader, CharacterCNN, windows
-from gareader.readers.output import answer_loss
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, answer_loss
 from gareader.readers.settings import BiDAFConfig
 from readers import questions
 from readers.questions import WIDTH, gradients_are_right, vector, wrapped

@@ -13,8 +13,7 @@ from gareader.data.examples import Example, Words
 from gareader.nn.tensors import tensors
 from gareader.readers import der_reader
 from gareader.readers.der_reader import DERReader
-from gareader.readers.output import answer_loss
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, answer_loss
 from gareader.readers.settings import DERConfig
 from readers import questions
 from readers.questions import KNOWN, assert_answers, gradients_are_right, vector, wrapped

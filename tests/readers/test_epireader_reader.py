@@ -12,8 +12,7 @@ from gareader.core.errors import ConfigError
 from gareader.data.examples import Example
 from gareader.nn.tensors import tensors
 from gareader.readers.epireader_reader import EpiReader, epireader_loss, ranks
-from gareader.readers.output import ReaderOutput, mass_loss
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, ReaderOutput, mass_loss
 from gareader.readers.settings import EpiReaderConfig
 from readers import questions
 from readers.questions import arrays, gradients_are_right, vector, wrapped

@@ -12,8 +12,7 @@ from gareader.data.examples import Example
 from gareader.nn.tensors import tensors
 from gareader.readers.features import ROWS, in_query, mention_count
 from gareader.readers.gated_attention_reader import GatedAttentionReader
-from gareader.readers.output import answer_loss
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, answer_loss
 from gareader.readers.settings import GatedAttentionConfig
 from readers import questions
 from readers.questions import QUESTIONS, assert_answers, gradients_are_right, vector, wrapped

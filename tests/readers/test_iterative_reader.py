@@ -8,8 +8,7 @@ import reference
 from gareader.core.errors import ConfigError
 from gareader.nn.tensors import tensors
 from gareader.readers.iterative_reader import IterativeReader
-from gareader.readers.output import mass_loss
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, mass_loss
 from gareader.readers.settings import IterativeConfig
 from readers.questions import QUESTIONS, WIDTH, assert_points, build, gradients_are_right, numbers, vectors, wrapped
 from reference import bigru, gru_parameters

@@ -10,8 +10,7 @@ from gareader.core.errors import ConfigError
 from gareader.data.examples import PLACEHOLDER, Example
 from gareader.nn.tensors import tensors
 from gareader.readers.lstm_lm_reader import LSTMLanguageModelReader, filled_queries, language_loss
-from gareader.readers.output import ReaderOutput, answer_loss
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, ReaderOutput, answer_loss
 from gareader.readers.settings import LSTMLanguageModelConfig
 from readers import questions
 from readers.questions import KNOWN, gradients_are_right, vector, wrapped

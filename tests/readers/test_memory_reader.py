@@ -12,8 +12,7 @@ from gareader.data.examples import Example
 from gareader.data.vocabulary import Alphabet, Vocabulary
 from gareader.nn.tensors import tensors
 from gareader.readers.memory_reader import MemoryOutput, MemoryReader, window_loss
-from gareader.readers.output import ReaderOutput
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, ReaderOutput
 from gareader.readers.settings import MemoryConfig
 from readers.questions import KNOWN, SEED, gradients_are_right, vector, wrapped
 

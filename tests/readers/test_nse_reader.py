@@ -9,8 +9,7 @@ import torch
 from gareader.core.errors import ConfigError
 from gareader.nn.tensors import tensors
 from gareader.readers.nse_reader import NSEReader
-from gareader.readers.output import mass_loss
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, mass_loss
 from gareader.readers.settings import NSEConfig
 from readers import questions
 from readers.questions import (

@@ -9,8 +9,7 @@ import torch
 import reference
 from gareader.core.errors import ConfigError
 from gareader.nn.tensors import tensors
-from gareader.readers.output import mass_loss
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, mass_loss
 from gareader.readers.reasonet_reader import ReasoNetReader
 from gareader.readers.settings import ReasoNetConfig
 from readers.questions import (

@@ -6,8 +6,7 @@ import torch
 
 from gareader.core.errors import ConfigError
 from gareader.nn.tensors import tensors
-from gareader.readers.output import answer_loss
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, answer_loss
 from gareader.readers.settings import StanfordConfig
 from gareader.readers.stanford_reader import StanfordReader
 from readers.answering import answer, build

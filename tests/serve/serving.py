@@ -5,7 +5,7 @@ import socket
 import threading
 from contextlib import asynccontextmanager, contextmanager
 
-from gareader.serve.http import Server
+from gareader.serve.connections import Server
 from gareader.serve.service import ModelService
 
 

@@ -53,7 +53,7 @@ async def batching(predictor, **settings):
     batcher = Batcher(predictor, **settings)
     yield batcher
     await batcher.close()
-    assert batcher.asked == 0
+    assert batcher.unanswered == 0
 
 
 @asynccontextmanager
@@ -84,7 +84,7 @@ def test_what_waits_while_one_is_read_is_read_together(slow):
     seen: list[int] = []
 
     async def run():
-        async with blocked(slow, batch_size=8, seen=seen.append) as batcher:
+        async with blocked(slow, batch_size=8, on_batch=seen.append) as batcher:
             for each in CORPUS[:20]:
                 batcher.ask(each)
 

@@ -11,8 +11,9 @@ import h11
 import pytest
 
 from gareader.readers.settings import GatedAttentionConfig
-from gareader.serve import http
-from gareader.serve.http import Deadlines, Parser, Problem, Response
+from gareader.serve import connections
+from gareader.serve.connections import Deadlines
+from gareader.serve.http import Parser, Problem, Response
 from gareader.serve.service import ModelService
 from gareader.trained.predictor import untrained
 from serve.serving import running
@@ -277,7 +278,7 @@ def test_without_free_files_the_server_waits_and_says_so(monkeypatch):
 
 
 def test_a_body_that_is_too_large_is_answered_and_then_no_longer_read(monkeypatch):
-    monkeypatch.setattr(http, "UNREAD_BYTES", 100_000)
+    monkeypatch.setattr(connections, "UNREAD_BYTES", 100_000)
 
     async def conversation(server):
         reader, writer = await connect(server)
@@ -350,7 +351,7 @@ def test_a_client_that_does_not_read_does_not_fill_the_memory():
 
     async def inside():
         service = Large({})
-        made = http.Server(service, socket.create_server(("127.0.0.1", 0)), deadlines=Deadlines(write=0.2))
+        made = connections.Server(service, socket.create_server(("127.0.0.1", 0)), deadlines=Deadlines(write=0.2))
         task = asyncio.create_task(made.run())
         client = socket.socket()
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

@@ -11,9 +11,10 @@ import pytest
 from gareader.core.errors import ModelError
 from gareader.data.text import question_of
 from gareader.readers.settings import GatedAttentionConfig
+from gareader.serve.hosts import Hosts
 from gareader.serve.log import Log
 from gareader.serve.messages import KEYS, Limits, answer_json
-from gareader.serve.service import HEADERS, Hosts, ModelService
+from gareader.serve.service import HEADERS, ModelService
 from gareader.trained.predictor import untrained
 from serve.serving import running
 

@@ -14,7 +14,7 @@ from gareader.data.examples import PLACEHOLDER, Example
 from gareader.data.vocabulary import Vocabulary
 from gareader.nn.tensors import tensors
 from gareader.trained import ensembles, lexicon, model, models, packing
-from gareader.trained.folder import ALPHABET, AS_TRAINED, SETTINGS, VOCABULARY, WEIGHTS, WORDS, write_settings
+from gareader.trained.folder import ALPHABET, AS_TRAINED, READER_JSON, VOCABULARY, WEIGHTS, WORD_TABLE, write_settings
 from gareader.trained.model import OnTorch
 from gareader.trained.predictor import Ensemble, Predictor, load
 from gareader.trained.shipping import slim, write_words
@@ -40,7 +40,7 @@ def box(tmp_path, vectors):
 
 
 def change(folder, **values):
-    settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+    settings = json.loads((folder / READER_JSON).read_text(encoding="utf-8"))
     write_settings({**settings, **values}, folder)
 
 
@@ -91,7 +91,7 @@ def test_members_share_one_word_table_and_one_vocabulary(box, monkeypatch):
     assert len(mapped) == 1
     assert all_.members[0].reader.words is all_.members[1].reader.words  # type: ignore[attr-defined]
     assert len({id(member.collator.vocabulary) for member in all_.members}) == 1  # type: ignore[attr-defined]
-    assert {file.name for file in (box / "one").iterdir()} == {SETTINGS, WEIGHTS}
+    assert {file.name for file in (box / "one").iterdir()} == {READER_JSON, WEIGHTS}
 
 
 def test_a_reader_that_begins_with_a_scaled_copy_has_the_shared_table(tmp_path, vectors):
@@ -122,7 +122,7 @@ def test_sharing_changes_no_answer_and_unknown_words_stay_the_readers_own(box, v
 def test_another_alphabet_stays_with_the_reader(box, vectors):
     packed = slim(trained(vectors, 4, hidden=4, letters="ßé"), None, box / "words")
     model.save(packed, box / "four", packed=True, words_of=box / "words")
-    assert {file.name for file in (box / "four").iterdir()} == {SETTINGS, WEIGHTS, ALPHABET}
+    assert {file.name for file in (box / "four").iterdir()} == {READER_JSON, WEIGHTS, ALPHABET}
     assert model.load(box / "four").collator.alphabet == packed.collator.alphabet
 
 
@@ -183,10 +183,10 @@ def test_members_from_elsewhere_are_copied_with_one_copy_of_their_words(box, vec
     expected = Ensemble([load(tmp_path / name) for name in ("a/best", "b/best", "c/best", "box/one")]).predict(CORPUS)
     for name in ("a", "b", "c", "box"):
         shutil.rmtree(tmp_path / name)
-    assert {path.name for path in new.iterdir()} == {SETTINGS, "best", "best-2", "best-3", "one", "words"}
-    assert {path.name for path in (new / "best").iterdir()} == {SETTINGS, WEIGHTS}
-    assert {path.name for path in (new / "best-2").iterdir()} == {SETTINGS, WEIGHTS, ALPHABET}
-    assert (new / "best-3" / WORDS).exists()
+    assert {path.name for path in new.iterdir()} == {READER_JSON, "best", "best-2", "best-3", "one", "words"}
+    assert {path.name for path in (new / "best").iterdir()} == {READER_JSON, WEIGHTS}
+    assert {path.name for path in (new / "best-2").iterdir()} == {READER_JSON, WEIGHTS, ALPHABET}
+    assert (new / "best-3" / WORD_TABLE).exists()
     for one, other in zip(load(new).predict(CORPUS), expected, strict=True):
         assert one.log_probabilities == other.log_probabilities
     assert all(file.stat().st_mode & 0o444 == 0o444 for file in new.rglob("*"))
@@ -195,7 +195,7 @@ def test_members_from_elsewhere_are_copied_with_one_copy_of_their_words(box, vec
 def test_a_copy_never_takes_the_name_of_a_member_beside(box, vectors, tmp_path):
     model.save(slim(trained(vectors, 7, hidden=4)), tmp_path / "one", packed=True)
     ensembles.save([box / "one", tmp_path / "one"], box / "all", AS_TRAINED, {})
-    assert json.loads((box / "all" / SETTINGS).read_text())["ensemble"] == ["one", "one-2"]
+    assert json.loads((box / "all" / READER_JSON).read_text())["ensemble"] == ["one", "one-2"]
     assert load(box / "all").members[0] is load(box / "one")  # type: ignore[attr-defined]
 
 
@@ -207,19 +207,21 @@ def test_only_plain_names_can_be_named(box, name):
     folder = made(box, "one", "two")
     change(folder, ensemble=["one", name])
     told = f"names {name!r}, and a model may name only a folder inside its own or beside it; copy the model again"
-    assert complaint(folder) == f"{folder / SETTINGS}: {told}"
+    assert complaint(folder) == f"{folder / READER_JSON}: {told}"
     if name is not None:
         change(box / "one", words_of=name)
-        assert complaint(box / "one") == f"{box / 'one' / SETTINGS}: {told}"
+        assert complaint(box / "one") == f"{box / 'one' / READER_JSON}: {told}"
 
 
 def test_what_is_missing_or_damaged_is_told(box):
     folder = made(box, "one", "two")
-    good = (box / "two" / SETTINGS).read_text()
+    good = (box / "two" / READER_JSON).read_text()
     change(box / "two", notes={})
-    changed = f"{box / 'two' / SETTINGS}: not the member that all was made of; copy it again, or make the ensemble anew"
+    changed = (
+        f"{box / 'two' / READER_JSON}: not the member that all was made of; copy it again, or make the ensemble anew"
+    )
     assert complaint(folder).startswith(changed)
-    (box / "two" / SETTINGS).write_text(good)
+    (box / "two" / READER_JSON).write_text(good)
     weights = (box / "two" / WEIGHTS).read_bytes()
     (box / "two" / WEIGHTS).write_bytes(weights[:-1] + bytes([weights[-1] ^ 1]))
     assert complaint(folder) == f"{box / 'two' / WEIGHTS}: damaged: its checksum does not match; copy the model again"
@@ -227,7 +229,7 @@ def test_what_is_missing_or_damaged_is_told(box):
     assert complaint(folder) == f"{folder}: it needs 'two', which is neither inside it nor beside it; copy that too"
 
 
-@pytest.mark.parametrize("file", [VOCABULARY, ALPHABET, WORDS])
+@pytest.mark.parametrize("file", [VOCABULARY, ALPHABET, WORD_TABLE])
 def test_shared_words_that_are_damaged_or_gone_are_told(box, file):
     folder = made(box, "one", "two")
     path = box / "words" / file
@@ -256,7 +258,7 @@ def test_damaged_words_that_were_read_are_forgotten(box):
 
 
 def test_shared_words_cannot_be_trained(box):
-    settings = json.loads((box / "one" / SETTINGS).read_text())["settings"]
+    settings = json.loads((box / "one" / READER_JSON).read_text())["settings"]
     change(box / "one", settings={**settings, "update_words": True})
     assert "its word vectors are to be trained, and those it shares with others cannot be" in complaint(box / "one")
 
@@ -298,11 +300,11 @@ def test_where_an_ensemble_cannot_be_made(box, monkeypatch):
     ):
         with pytest.raises(ModelError, match=problem):
             made(box, *names, out=out)
-    before = made(box, "one", "two").joinpath(SETTINGS).read_bytes()
+    before = made(box, "one", "two").joinpath(READER_JSON).read_bytes()
     monkeypatch.setattr(ensembles, "write_settings", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
     with pytest.raises(ModelError, match="all: the ensemble cannot be written: No space left"):
         made(box, "one", "two", temperature=3.0)
-    assert (box / "all" / SETTINGS).read_bytes() == before
+    assert (box / "all" / READER_JSON).read_bytes() == before
     assert not (box / ".all.new").exists()
 
 

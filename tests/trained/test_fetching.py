@@ -17,7 +17,7 @@ from gareader.core.errors import GareaderError, ModelError
 from gareader.trained import fetching, models, remote
 from gareader.trained.card import Facts
 from gareader.trained.fetching import fetched
-from gareader.trained.folder import SETTINGS, WEIGHTS, read_settings, write_settings
+from gareader.trained.folder import READER_JSON, WEIGHTS, read_settings, write_settings
 from gareader.trained.predictor import Ensemble, load
 from gareader.trained.remote import Address
 from gareader.trained.sharing import push
@@ -362,7 +362,7 @@ def test_strangers_weights_are_checked_like_any_others(web, tmp_path, shared):
         (folder / path.name).write_bytes(path.read_bytes())
     settings = read_settings(folder)
     write_settings({**settings, "settings": {**settings["settings"], "hidden": 1_000_000_000}}, folder)
-    (folder / f"{SETTINGS}.sha256").unlink()
+    (folder / f"{READER_JSON}.sha256").unlink()
     web.serve_folder(folder, "/large")
     with pytest.raises(ModelError, match="the files do not fit together"):
         load(web.address("/large"))

@@ -27,7 +27,7 @@ from gareader.trained import model, predictor
 from gareader.trained.folder import (
     ALPHABET,
     DIGEST,
-    SETTINGS,
+    READER_JSON,
     VOCABULARY,
     WEIGHTS,
     Temperatures,
@@ -35,12 +35,12 @@ from gareader.trained.folder import (
     read_settings,
     write_settings,
 )
-from gareader.trained.folder import WORDS as TABLE
+from gareader.trained.folder import WORD_TABLE as TABLE
 from gareader.trained.model import Model, load, save
 from readers.variants import VARIANTS
 
 WORDS = Vocabulary([*SPECIAL_WORDS, *synthetic.PEOPLE, *synthetic.THINGS, "has", "the", "."])
-FILES = {SETTINGS, VOCABULARY, ALPHABET, WEIGHTS, TABLE}
+FILES = {READER_JSON, VOCABULARY, ALPHABET, WEIGHTS, TABLE}
 UNKNOWN = Example("new", ("Zoë", "HAS", "the", "yak\u2028s", "."), (PLACEHOLDER, "has"), (("Zoë",), ("yak\u2028s",)), 0)
 
 
@@ -75,13 +75,13 @@ def output(found):
 
 def change(folder, **values):
     """Write other values into reader.json."""
-    settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+    settings = json.loads((folder / READER_JSON).read_text(encoding="utf-8"))
     write_settings({**settings, **values}, folder)
 
 
 def resum(folder):
     """Make the checksums right again, so that what is behind them is looked at."""
-    change(folder, sha256={name: digest(folder / name) for name in FILES - {SETTINGS}})
+    change(folder, sha256={name: digest(folder / name) for name in FILES - {READER_JSON}})
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -131,7 +131,7 @@ class Trap:
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_nothing_is_unpickled(folder, tmp_path, name):
     (folder / name).write_bytes(pickle.dumps(Trap(tmp_path / "sprung")))
-    if name != SETTINGS:
+    if name != READER_JSON:
         resum(folder)
     with pytest.raises(GareaderError):
         load(folder)
@@ -148,29 +148,30 @@ def complaint(folder):
 def test_no_reader_there(folder, tmp_path):
     assert complaint(tmp_path / "no") == f"{tmp_path / 'no'}: there is no model here (no reader.json); check the path"
     assert complaint(folder.parent).endswith(f"there is no model here (no reader.json); did you mean {folder}?")
-    file = folder / SETTINGS
+    file = folder / READER_JSON
     assert complaint(file).startswith(f"{file}: this is a file, and a model is a folder or a name in the box; type: ")
-    (folder / SETTINGS).unlink()
+    (folder / READER_JSON).unlink()
     assert complaint(folder) == f"{folder}: there is no model here (no reader.json); check the path"
 
 
 @pytest.mark.parametrize("text", ["", '{"format": 1', "\xff"])
 def test_broken_settings(folder, text):
-    (folder / SETTINGS).write_text(text, encoding="latin-1")
-    assert complaint(folder).startswith(f"{folder / SETTINGS}: cannot be read: ")
+    (folder / READER_JSON).write_text(text, encoding="latin-1")
+    assert complaint(folder).startswith(f"{folder / READER_JSON}: cannot be read: ")
 
 
 def test_another_format(folder):
     change(folder, format=3)
     told = "the model has format 3, this gareader reads the formats 1 and 2; update gareader"
     assert complaint(folder) == f"{folder}: {told}"
-    (folder / SETTINGS).write_text("[]")
+    (folder / READER_JSON).write_text("[]")
     assert (
-        complaint(folder) == f"{folder / SETTINGS}: cannot be read: a list where an object is due; copy the model again"
+        complaint(folder)
+        == f"{folder / READER_JSON}: cannot be read: a list where an object is due; copy the model again"
     )
 
 
-@pytest.mark.parametrize("name", sorted(FILES - {SETTINGS}))
+@pytest.mark.parametrize("name", sorted(FILES - {READER_JSON}))
 def test_a_changed_byte_is_told(folder, name):
     data = bytearray((folder / name).read_bytes())
     data[-1] ^= 1
@@ -178,7 +179,7 @@ def test_a_changed_byte_is_told(folder, name):
     assert complaint(folder) == f"{folder / name}: damaged: its checksum does not match; copy the model again"
 
 
-@pytest.mark.parametrize("name", sorted(FILES - {SETTINGS}))
+@pytest.mark.parametrize("name", sorted(FILES - {READER_JSON}))
 def test_a_missing_file_is_told(folder, name):
     (folder / name).unlink()
     assert complaint(folder) == f"{folder / name}: missing; copy the whole folder of the model again"
@@ -290,10 +291,10 @@ def test_a_reader_replaces_a_reader_but_nothing_else(folder):
     save(made(1), folder)
     assert output(load(folder)).equal(output(made(1)))
     assert list(folder.parent.iterdir()) == [folder]
-    (folder / SETTINGS).unlink()
+    (folder / READER_JSON).unlink()
     with pytest.raises(ModelError, match="this holds something else than a model; choose another folder"):
         save(made(2), folder)
-    assert {file.name for file in folder.iterdir()} == FILES - {SETTINGS}
+    assert {file.name for file in folder.iterdir()} == FILES - {READER_JSON}
 
 
 def test_a_folder_without_a_name_is_not_replaced(folder, monkeypatch):
@@ -332,7 +333,7 @@ def test_there_is_nothing_to_mend(tmp_path):
 
 
 def test_a_reader_without_a_temperature_answers_at_one_and_a_wrong_one_is_told(folder):
-    settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+    settings = json.loads((folder / READER_JSON).read_text(encoding="utf-8"))
     del settings["temperature"], settings["proposed_temperature"]
     write_settings(settings, folder)
     assert load(folder).temperatures == Temperatures(1.0, 1.0)
@@ -343,22 +344,22 @@ def test_a_reader_without_a_temperature_answers_at_one_and_a_wrong_one_is_told(f
 
 
 def test_any_digit_of_the_settings_that_changes_is_told(folder):
-    text = (folder / SETTINGS).read_text(encoding="utf-8")
+    text = (folder / READER_JSON).read_text(encoding="utf-8")
     places = [match.start() for match in re.finditer(r"\d", text)]
     assert len(places) > 100
     for place in places:
         digit = (int(text[place]) + 1) % 10
-        (folder / SETTINGS).write_text(f"{text[:place]}{digit}{text[place + 1 :]}", encoding="utf-8")
+        (folder / READER_JSON).write_text(f"{text[:place]}{digit}{text[place + 1 :]}", encoding="utf-8")
         with pytest.raises(ModelError, match=r"reader\.json: (damaged: its checksum|cannot be read)|has format"):
             read_settings(folder)
 
 
 def test_the_layout_of_the_settings_does_not_matter_and_a_folder_without_their_checksum_is_read(folder):
     settings = read_settings(folder)
-    (folder / SETTINGS).write_text(json.dumps(settings, indent=7), encoding="utf-8")
+    (folder / READER_JSON).write_text(json.dumps(settings, indent=7), encoding="utf-8")
     assert read_settings(folder) == settings
     del settings[DIGEST]
-    (folder / SETTINGS).write_text(json.dumps(settings), encoding="utf-8")
+    (folder / READER_JSON).write_text(json.dumps(settings), encoding="utf-8")
     load(folder)
 
 
@@ -448,5 +449,5 @@ def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(folder, name):
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"format": ' + "1" * 5000 + "}", "null", '{"a":' * 100_000])
 def test_settings_that_no_parser_takes(folder, text):
-    (folder / SETTINGS).write_text(text)
-    assert complaint(folder).startswith(f"{folder / SETTINGS}: cannot be read: ")
+    (folder / READER_JSON).write_text(text)
+    assert complaint(folder).startswith(f"{folder / READER_JSON}: cannot be read: ")

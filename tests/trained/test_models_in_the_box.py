@@ -12,12 +12,12 @@ from gareader.data import corpora
 from gareader.data.sources import STORIES
 from gareader.measuring.evaluation import evaluate
 from gareader.trained import ensembles, models
-from gareader.trained.folder import SETTINGS, WORDS
+from gareader.trained.folder import READER_JSON, WORD_TABLE
 from gareader.trained.predictor import load
 from places import PROJECT
 
 CARD = (PROJECT / "docs" / "models" / "stories.md").read_text(encoding="utf-8")
-NOTES = json.loads((models.BOX / "stories" / SETTINGS).read_text(encoding="utf-8"))["notes"]
+NOTES = json.loads((models.BOX / "stories" / READER_JSON).read_text(encoding="utf-8"))["notes"]
 
 
 def test_the_default_model_is_in_the_box():
@@ -29,14 +29,14 @@ def test_the_default_model_is_in_the_box():
 def test_each_is_small_and_says_what_it_is(name):
     folder = models.folder(name)
     assert sum(file.stat().st_size for file in ensembles.files(folder)) < 25e6
-    notes = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))["notes"]
+    notes = json.loads((folder / READER_JSON).read_text(encoding="utf-8"))["notes"]
     assert notes["about"]
     assert notes["measured"]["examples"] >= 500
     assert folder.with_suffix(".md").read_text(encoding="utf-8").startswith("# ")
 
 
 def test_all_of_them_share_one_word_table():
-    assert [path.parent.name for path in models.BOX.rglob(WORDS)] == ["words"]
+    assert [path.parent.name for path in models.BOX.rglob(WORD_TABLE)] == ["words"]
 
 
 def test_a_path_is_a_path_and_an_unknown_name_is_told(tmp_path):

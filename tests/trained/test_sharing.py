@@ -13,7 +13,7 @@ from gareader.core.errors import ModelError
 from gareader.trained import models
 from gareader.trained.archives import CARD
 from gareader.trained.card import Facts, accuracy, card, without_header
-from gareader.trained.folder import SETTINGS, WEIGHTS, read_settings, write_settings
+from gareader.trained.folder import READER_JSON, WEIGHTS, read_settings, write_settings
 from gareader.trained.predictor import load
 from gareader.trained.remote import Address
 from gareader.trained.sharing import push
@@ -146,7 +146,7 @@ def test_a_damaged_model_is_not_pushed(box, tmp_path):
 
 def test_no_folder_of_this_machine_is_told(box, tmp_path):
     copy = shutil.copytree(box, tmp_path / "copy")
-    settings = json.loads((copy / "one" / SETTINGS).read_text())
+    settings = json.loads((copy / "one" / READER_JSON).read_text())
     notes = {"settings": {"data": {"train": "/home/ann/secret/train.txt"}, "train": {"start": "/home/ann/runs/x"}}}
     write_settings({**settings, "notes": notes}, copy / "one")
     made(copy, "one", "two", out="new")
@@ -192,4 +192,4 @@ def test_a_card_of_ones_own(box, tmp_path):
     whole = "---\nlicense: gpl\n---\n# Mine\n"
     pushed(box / "one", tmp_path / "one", text=whole, force=True)
     assert (tmp_path / "one" / CARD).read_text() == whole
-    assert Path(tmp_path / "one" / f"{SETTINGS}.sha256").read_text().startswith(there.sha256)
+    assert Path(tmp_path / "one" / f"{READER_JSON}.sha256").read_text().startswith(there.sha256)

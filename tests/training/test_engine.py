@@ -7,7 +7,7 @@ import torch
 import synthetic
 from gareader.core.distributed import ALONE
 from gareader.core.errors import ConfigError, TrainingError
-from gareader.nn import gru_kernel
+from gareader.nn import native
 from gareader.nn.tensors import tensors
 from gareader.training import engine
 from gareader.training.engine import Engine, training_device
@@ -38,13 +38,13 @@ def test_half_the_bits_give_nearly_the_same_loss(kind, config):
 @half_the_bits
 def test_half_the_bits_leave_the_weights_and_the_kernel_as_they_are(monkeypatch):
     calls = []
-    kernel = gru_kernel.bigru
+    kernel = native.bigru
 
     def counted(*arguments, **options):
         calls.append(options["precision"])
         return kernel(*arguments, **options)
 
-    monkeypatch.setattr(gru_kernel, "bigru", counted)
+    monkeypatch.setattr(native, "bigru", counted)
     rough, exact = (gradients(*VARIANTS["gated-attention: default"], precision=p)[0] for p in ("bf16", "float32"))
     assert {gradient.dtype for gradient in rough.values()} == {torch.float32}
     assert all(not gradient.equal(exact[name]) for name, gradient in rough.items())

@@ -21,7 +21,7 @@ from gareader.core.errors import CheckpointError, ConfigError, TrainingError, Ve
 from gareader.data.arrays import TABLE
 from gareader.data.examples import PLACEHOLDER, Example
 from gareader.data.store import PreparedCorpus, prepare
-from gareader.trained.folder import WORDS
+from gareader.trained.folder import WORD_TABLE
 from gareader.trained.model import OnTorch, load
 from gareader.trained.predictor import Predictor
 from gareader.training.checkpoint import CHECKSUM, checksum
@@ -351,7 +351,7 @@ def test_the_saved_word_vectors_are_up_to_date(corpus, tmp_path, monkeypatch):
     run = experiment(corpus, {"update_words": True}, batch_size=4, max_epochs=1, validate_every=1000).run(tmp_path)
     run.train()
     assert (run.optimiser.tables[TABLE].row_step == run.position.step).all()
-    assert torch.equal(load_file(tmp_path / LAST / WORDS)[TABLE], run.weights[TABLE])
+    assert torch.equal(load_file(tmp_path / LAST / WORD_TABLE)[TABLE], run.weights[TABLE])
 
 
 def test_a_run_whose_state_is_gone_does_not_begin_anew(corpus, tmp_path):

@@ -10,13 +10,11 @@ from gareader.benchmark.measure import Work
 from gareader.data.arrays import TABLE
 from gareader.kernels.library import Precision
 from gareader.nn import native
-from gareader.nn.gated_attention import GatedAttention
 from gareader.nn.gru import BiGRU
 from gareader.nn.tensors import Batch, Types
 from gareader.readers.gated_attention_numpy import GatedAttentionInNumpy
 from gareader.readers.gated_attention_reader import GatedAttentionReader
-from gareader.readers.output import answer_loss
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, answer_loss
 from gareader.readers.settings import GatedAttentionConfig
 from gareader.trained.model import arrays
 
@@ -31,21 +29,6 @@ class PyTorchBiGRU(BiGRU):
     def forward(self, sequence: Tensor, mask: Tensor, words: Tensor | None = None) -> Tensor:
         """Compute the states of both directions."""
         return self.in_pytorch(sequence, mask, words)
-
-
-class PyTorchGatedAttention(GatedAttention):
-    """Gated attention in plain PyTorch, even if the native kernel is there."""
-
-    def forward(
-        self,
-        document: Tensor,
-        query: Tensor | None,
-        query_mask: Tensor,
-        *,
-        attention: bool = False,  # noqa: ARG002
-    ) -> tuple[Tensor, Tensor | None]:
-        """Compute the gated document and the attention."""
-        return self.in_pytorch(document, query, query_mask)
 
 
 class TorchGRU(nn.Module):
@@ -110,7 +93,7 @@ def contender(name: str, size: Size) -> GatedAttentionReader:
     config = GatedAttentionConfig(size.hops, size.hidden)
     reader = GatedAttentionReader(config, Basis(words, 60, generator=generator))
     if name != NATIVE:
-        reader.gated_attention = PyTorchGatedAttention(config.query_attention, config.gate, config.dropout)
+        reader.gated_attention.has_kernel = False
     for parent in list(reader.modules()):
         for child, module in list(parent.named_children()):
             if isinstance(module, BiGRU) and name != NATIVE:

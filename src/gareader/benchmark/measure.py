@@ -1,6 +1,5 @@
 """Timing: the works to compare alternate in one run, and medians come with their spread."""
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -11,6 +10,7 @@ from time import perf_counter
 
 import torch
 
+from gareader.core.distributed import cores as cores
 from gareader.kernels.library import use_threads
 
 Work = Callable[[], object]
@@ -68,11 +68,6 @@ def best_threads(work: Work) -> int:
         if duration < shortest:
             best, shortest = threads, duration
     return best
-
-
-def cores() -> int:
-    """The number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def matrix_product(size: int = 2048, dtype: torch.dtype = torch.float32) -> Work:

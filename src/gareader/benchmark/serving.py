@@ -107,14 +107,14 @@ class Crowd:
         """Ask until the time is over."""
         loop = asyncio.get_running_loop()
         until = perf_counter() + self.seconds
-        made: list[Client] = []
+        members: list[Client] = []
 
         def client() -> Client:
-            made.append(Client(self, len(made), until, loop.create_future()))
-            return made[-1]
+            members.append(Client(self, len(members), until, loop.create_future()))
+            return members[-1]
 
         await asyncio.gather(*(loop.create_connection(client, "127.0.0.1", self.port) for _ in range(self.clients)))
-        await asyncio.gather(*(each.ended for each in made))
+        await asyncio.gather(*(each.ended for each in members))
         return self
 
     def milliseconds(self) -> dict[str, float]:
@@ -189,10 +189,10 @@ def service(*arguments: str, files: int | None = None) -> Iterator[tuple[int, "s
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)  # noqa: S603 - nothing is from outside
     assert process.stderr is not None  # noqa: S101 - as the line above says
     try:
-        said = process.stderr.readline()
-        if not (found := re.search(r" at http://\S+:(\d+)/ ", said)):
-            raise GareaderError(f"the service did not start: {said + process.stderr.read()}")
-        yield int(found[1]), process
+        line = process.stderr.readline()
+        if not (address := re.search(r" at http://\S+:(\d+)/ ", line)):
+            raise GareaderError(f"the service did not start: {line + process.stderr.read()}")
+        yield int(address[1]), process
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(90)

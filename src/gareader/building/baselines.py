@@ -15,7 +15,7 @@ from gareader.data.language.names import last_name
 BASELINES = ("first person", "most frequent person", "n-gram", "unigram")
 """First or most frequent in the passage; most context in common with the blank; last name in the most articles."""
 
-STRICT, RELAXED = 1.0, 1.5
+VARIANTS = {"strict": 1.0, "relaxed": 1.5}
 """How many times the accuracy of chance each baseline may reach on the selected questions."""
 
 Stratum = tuple[tuple[bool, ...], int]

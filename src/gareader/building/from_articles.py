@@ -10,7 +10,7 @@ from typing import Literal, TypeVar
 
 from gareader.building import articles, news, open_news, pairs
 from gareader.building.articles import RawArticle
-from gareader.building.baselines import RELAXED, STRICT, select_questions, solver
+from gareader.building.baselines import VARIANTS, select_questions, solver
 from gareader.building.folder import SplitFiles, new_folder, write_card
 from gareader.building.similar import Rarity
 from gareader.building.story_index import StoryIndex
@@ -24,8 +24,6 @@ Item = TypeVar("Item")
 
 AT_ONCE = 32
 """The number of articles that a worker takes at a time."""
-
-VARIANTS = {"strict": STRICT, "relaxed": RELAXED}
 
 
 @dataclass(frozen=True)
@@ -62,11 +60,10 @@ class NewsBuilder:
 
     def __call__(self, batch: Sequence[RawArticle]) -> list[tuple[str, list[news.NewsQuestion] | None]]:
         """Return the id and the questions of each article; None if it is left out."""
-        return [(raw.id, None if self.leaves_out(raw) else self.questions(raw)) for raw in batch]
-
-    def leaves_out(self, raw: RawArticle) -> bool:
-        """Whether the article is the story of an excluded question."""
-        return self.excluded is not None and bool(self.excluded.matches(raw.text))
+        return [
+            (raw.id, None if self.excluded and self.excluded.matches(raw.text) else self.questions(raw))
+            for raw in batch
+        ]
 
     def questions(self, raw: RawArticle) -> list[news.NewsQuestion]:
         """The questions of one article."""

@@ -73,15 +73,15 @@ class _Story:
 
 
 @dataclass
-class _Comparison:
+class _Counts:
     """The counts behind the table."""
 
     official: Tally = field(default_factory=Tally)
     built: Tally = field(default_factory=Tally)
     counts: Counter[str] = field(default_factory=Counter)
 
-    def merge(self, other: "_Comparison") -> None:
-        """Add the counts of another comparison."""
+    def merge(self, other: "_Counts") -> None:
+        """Add other counts."""
         self.official.merge(other.official)
         self.built.merge(other.built)
         self.counts += other.counts
@@ -99,19 +99,19 @@ class _Search:
 
     def __call__(self, batch: Sequence[RawArticle]) -> list[tuple[RawArticle, dict[int, float]]]:
         """Return the stories that may be some question's, with the questions' numbers."""
-        found = ((raw, self.index.matches(raw.text)) for raw in batch)
-        return [(raw, matches) for raw, matches in found if matches]
+        pairs = ((raw, self.index.matches(raw.text)) for raw in batch)
+        return [(raw, matches) for raw, matches in pairs if matches]
 
 
 @dataclass(frozen=True)
-class _Compare:
+class _StoryCheck:
     """Builds a story's questions and compares them with the official ones; sent to every worker."""
 
     builder: NewsBuilder
 
-    def __call__(self, story: _Story) -> _Comparison:
+    def __call__(self, story: _Story) -> _Counts:
         """Compare the questions of one story."""
-        result = _Comparison()
+        result = _Counts()
         built = [question.example for question in self.builder.questions(story.raw)]
         result.counts["built"] += len(built)
         for official in story.official:
@@ -144,9 +144,9 @@ def measure_news(
     stories = _stories(paths, examples, workers, report, watch)
     if not stories:
         raise BuildError(f"no story here belongs to a question of {official}; give the stories that they were made of")
-    total = _Comparison()
-    for comparison in in_order(_Compare(replace(builder, anonymise=True)), stories, workers):
-        total.merge(comparison)
+    total = _Counts()
+    for counts in in_order(_StoryCheck(replace(builder, anonymise=True)), stories, workers):
+        total.merge(counts)
     matched = sum(len(story.official) for story in stories)
     statistics = total.official.statistics(), total.built.statistics()
     rows = [Row(name, label, *(getattr(one, name) or 0.0 for one in statistics)) for name, label in _LABELS.items()]
@@ -194,8 +194,8 @@ def _stories(
     """The stories of the questions; of several stories the one that has most of the question's rare words."""
     best: dict[int, tuple[float, RawArticle]] = {}
     raw = batches(watch(articles.read_raw(paths, "news", report)), AT_ONCE)
-    for found in in_order(_Search(StoryIndex.of(example.document for example in examples)), raw, workers):
-        for story, matches in found:
+    for candidates in in_order(_Search(StoryIndex.of(example.document for example in examples)), raw, workers):
+        for story, matches in candidates:
             for number, share in matches.items():
                 if number not in best or share > best[number][0]:
                     best[number] = share, story

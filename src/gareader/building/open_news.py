@@ -6,7 +6,8 @@ from random import Random
 from gareader.building.articles import Article
 from gareader.building.news import NewsQuestion
 from gareader.data.examples import PLACEHOLDER, Example, Words
-from gareader.data.language.candidates import Kind, find_candidates, of_kind
+from gareader.data.language.blanks import Kind
+from gareader.data.language.candidates import find_candidates, of_kind
 from gareader.data.text import mark_blank
 
 _KINDS = (Kind.NOUN, Kind.VERB, Kind.NUMBER, Kind.DATE, Kind.ADJECTIVE)
@@ -34,13 +35,13 @@ def questions(article: Article, seed: int) -> list[NewsQuestion]:
 
 def _drawn(highlight: Words, chance: Random) -> list[tuple[int, int]]:
     """Places of words to blank: kinds in a random order, one place of each, until there are enough."""
-    drawn: list[tuple[int, int]] = []
+    blanks: list[tuple[int, int]] = []
     for kind in chance.sample(_KINDS, len(_KINDS)):
-        found = (_place(words, highlight) for words in of_kind(highlight, kind))
-        places = [place for place in found if place and all(place[1] <= a or b <= place[0] for a, b in drawn)]
-        if places and len(drawn) < _BLANKS:
-            drawn.append(chance.choice(places))
-    return drawn
+        spans = (_place(words, highlight) for words in of_kind(highlight, kind))
+        places = [place for place in spans if place and all(place[1] <= a or b <= place[0] for a, b in blanks)]
+        if places and len(blanks) < _BLANKS:
+            blanks.append(chance.choice(places))
+    return blanks
 
 
 def _place(words: Words, text: Words) -> tuple[int, int] | None:

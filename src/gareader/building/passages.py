@@ -5,8 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from random import Random
+from typing import Annotated
 
 from gareader.building.kinds import FILLED_FROM, RARE
+from gareader.core.config import Bounds, Count, Settings
 from gareader.core.errors import ConfigError, did_you_mean
 from gareader.data.examples import PLACEHOLDER, Words
 from gareader.data.text import mark_blank
@@ -16,18 +18,18 @@ _MARKED = 0.55
 
 
 @dataclass(frozen=True)
-class PassageConfig:
+class PassageConfig(Settings):
     """Settings of the questions; the defaults are the corpus's."""
 
     kind: str = "NE"
     """The kind of the answers: NE (names), CN (common nouns), V (verbs) or P (prepositions)."""
-    sentences: int = 20
+    sentences: Count = 20
     """The number of sentences of the document; the next one is the query."""
-    stride: int = 1
+    stride: Count = 1
     """The number of sentences from the beginning of one passage to that of the next."""
-    candidates: int = 10
+    candidates: Annotated[int, Bounds(least=2)] = 10
     """The number of candidates of each question."""
-    most: int | None = None
+    most: Count | None = None
     """The most questions of one passage, drawn by the seed; None for no limit."""
     seed: int = 1
     """Seed of the draws of candidates and questions."""
@@ -35,9 +37,7 @@ class PassageConfig:
     def __post_init__(self) -> None:
         if self.kind not in FILLED_FROM:
             raise ConfigError(f"kind = {self.kind!r} is unknown; {did_you_mean(self.kind, FILLED_FROM)}")
-        for name, least in {"sentences": 1, "stride": 1, "candidates": 2, "most": 1}.items():
-            if (value := getattr(self, name)) is not None and value < least:
-                raise ConfigError(f"{name} = {value} is too small; use {least} or more")
+        super().__post_init__()
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,13 +97,10 @@ def main() -> None:
         sys.stdout.flush()
     except CycloptsError:
         sys.exit(2)
-    except GareaderError as error:
-        complain(error)
-        sys.exit(1)
     except BrokenPipeError:  # nobody reads our output any more, as in `gareader … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-    except OSError as error:
+    except (GareaderError, OSError) as error:
         complain(error)
         sys.exit(1)
     except MemoryError as error:

@@ -25,15 +25,16 @@ from gareader.cli.app import (
 from gareader.core.distributed import Group, joined
 from gareader.core.errors import GareaderError
 from gareader.core.whole import check_folder, written_whole
-from gareader.data.examples import Prediction, mean_prediction
+from gareader.data.examples import Example, Prediction, mean_prediction
 from gareader.data.sources import read_examples
 from gareader.data.statistics import describe
 from gareader.measuring.analysis import TEMPERATURES, at_bound, calibration, cross_fitted, fitted_temperature, groups
 from gareader.measuring.comparison import compare_with_models, compare_with_number, read_outcomes
 from gareader.measuring.evaluation import Tally, answers, prediction_record
 from gareader.measuring.evaluation import evaluate as report_on
+from gareader.plots.analysis import analysis_picture
 from gareader.plots.figures import check_picture, save
-from gareader.trained.predictor import load
+from gareader.trained.predictor import Answering, load
 
 
 def evaluate(
@@ -72,8 +73,12 @@ def evaluate(
         check_folder(path)
     with joined() as group:
         skipped = Skipped(quiet=not group.first)
-        on_bad = skipped if skip_bad else None
-        reports = measure(group, [model, *others], corpus, predictions, permutations, format, on_bad, modules)
+        names = [model, *others]
+        folders = [model_folder(name) for name in names]
+        examples = list(read_examples(corpus, format=format, on_bad=skipped if skip_bad else None))
+        import_modules(modules)
+        loaded = [load(folder).permuted(permutations) for folder in folders]
+        reports = measure(group, names, loaded, examples, corpus, predictions)
         for report in reports if group.first else []:
             report["skipped"] = skipped.count
             print(json.dumps(report) if as_json else report_in_words(report))
@@ -83,26 +88,14 @@ def evaluate(
 
 
 def measure(
-    group: Group,
-    names: list[str],
-    corpus: str,
-    predictions: Path | None,
-    permutations: int,
-    format: str | None,
-    on_bad: Skipped | None,
-    modules: tuple[str, ...],
+    group: Group, names: list[str], loaded: list[Answering], examples: list[Example], corpus: str, out: Path | None
 ) -> list[dict[str, Any]]:
-    """A report on each model, and one on their ensemble; the processes of a group share the work."""
-    folders = [model_folder(name) for name in names]
-    examples = list(read_examples(corpus, format=format, on_bad=on_bad))
-    import_modules(modules)
-
-    loaded = [load(folder).permuted(permutations) for folder in folders]
+    """A report on each model, and one on their ensemble, whose predictions are written if there is a file for them."""
     names += ["ensemble"] * (len(loaded) > 1)
     tallies = [Tally() for _ in names]
     started = monotonic()
     with ExitStack() as stack:
-        out = stack.enter_context(written_whole(predictions)) if predictions and group.first else None
+        lines = stack.enter_context(written_whole(out)) if out and group.first else None
         rows: Iterator[tuple[Prediction, ...]] = zip(
             *(answers(model, examples, group) for model in loaded), strict=True
         )
@@ -113,15 +106,15 @@ def measure(
             together = [*row, mean_prediction(row)] if len(loaded) > 1 else list(row)
             for tally, prediction in zip(tallies, together, strict=True):
                 tally.add(prediction)
-            if out:
-                out.write(json.dumps(prediction_record(together[-1]), ensure_ascii=False) + "\n")
+            if lines:
+                lines.write(json.dumps(prediction_record(together[-1]), ensure_ascii=False) + "\n")
     without_answer = len(examples) - tallies[0].examples
     if not tallies[0].examples:
-        if not (predictions and examples):
+        if not (out and examples):
             problem = "no question has a known answer, so there is nothing to measure"
             raise GareaderError(f"{corpus}: {problem}; to keep the predictions type: --predictions FILE")
         unmeasured = {"examples": 0, "accuracy": None, "without_answer": without_answer}
-        return [{"reader": names[-1], **unmeasured, "predictions": str(predictions)}]
+        return [{"reader": names[-1], **unmeasured, "predictions": str(out)}]
     speed = len(examples) * len(loaded) / (monotonic() - started)
     return [
         {"reader": name, **asdict(tally.report()), "without_answer": without_answer, "examples_per_second": speed}
@@ -210,7 +203,6 @@ def analyse(
         check_picture(plot)
     folder, examples = model_folder(model), read_with_answers(corpus, format)
     import_modules(modules)
-    from gareader.plots.analysis import analysis_picture
 
     predictions = list(watch(load(folder).answer_many(examples), f"analysing {corpus}", len(examples)))
     baselines = describe(examples)

@@ -3,8 +3,9 @@
 import json
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from cyclopts import Parameter
 from rich.console import Console
 from rich.markdown import Markdown
 from rich.table import Table
@@ -23,6 +24,18 @@ from gareader.trained.ensembles import check_members, files
 from gareader.trained.ensembles import save as save_ensemble
 from gareader.trained.folder import Temperatures, check_replaceable, check_words, read_settings
 from gareader.trained.predictor import Answering, Ensemble, Predictor, load
+
+NewModel = Annotated[
+    Path, Parameter(help="The folder to write; `gareader answer --model` and `gareader.load` take it.")
+]
+Proposed = Annotated[
+    str | None,
+    Parameter(
+        help="A corpus whose questions are asked without their candidates, to fit the temperature for proposed "
+        "candidates: then the best answer's probability also says how often the right one is not proposed."
+    ),
+]
+About = Annotated[str, Parameter(help="A line about what it reads, for `gareader models`.")]
 
 
 def models(name: str | None = None, *, as_json: Json = False) -> None:
@@ -93,13 +106,13 @@ def card_text(folder: Path) -> str | None:
 def pack(
     model: str,
     *,
-    out: Path,
+    out: NewModel,
     measure: str,
     vectors: Path | None = None,
     words: Path | None = None,
     calibrate: bool = False,
-    calibrate_proposed: str | None = None,
-    about: str = "",
+    calibrate_proposed: Proposed = None,
+    about: About = "",
     modules: Modules = (),
     as_json: Json = False,
 ) -> None:
@@ -111,8 +124,6 @@ def pack(
     ----------
     model
         The folder of a trained model.
-    out
-        The folder to write; `gareader answer --model` and `gareader.load` take it.
     measure
         A corpus; the accuracy on it after packing is kept with the model.
     vectors
@@ -122,11 +133,6 @@ def pack(
         there must have the vectors that this model was trained with.
     calibrate
         Fit a temperature on that corpus, so that the probabilities are calibrated.
-    calibrate_proposed
-        A corpus whose questions are asked without their candidates, to fit the temperature for proposed candidates:
-        then the best answer's probability also says how often the right one is not proposed.
-    about
-        A line about what it reads, for `gareader models`.
     """
     source = model_folder(model)
     check_replaceable(out)
@@ -138,7 +144,7 @@ def pack(
         with opened(vectors, VectorsError):  # raises an error for a file that cannot be read
             pass
     examples = read_with_answers(measure)
-    asked = read_with_answers(calibrate_proposed) if calibrate_proposed else []
+    open_questions = read_with_answers(calibrate_proposed) if calibrate_proposed else []
     import_modules(modules)
     from gareader.trained.model import OnTorch, load, save  # it imports torch
     from gareader.trained.shipping import slim, write_words
@@ -149,8 +155,10 @@ def pack(
     temperatures = packed.temperatures
     if calibrate:
         temperatures = Temperatures(*[temperature_for(predictions, measure)] * 2)
-    if asked:
-        temperatures = replace(temperatures, proposed=proposed_temperature(plain, asked, str(calibrate_proposed)))
+    if open_questions:
+        temperatures = replace(
+            temperatures, proposed=proposed_temperature(plain, open_questions, str(calibrate_proposed))
+        )
     packed = replace(packed, temperatures=temperatures)
     predictions = [temperatures.tempered(prediction) for prediction in predictions]
     if words is not None and not words.exists():
@@ -162,11 +170,11 @@ def pack(
 
 def ensemble(
     *members: str,
-    out: Path,
+    out: NewModel,
     measure: str | None = None,
     calibrate: str | None = None,
-    calibrate_proposed: str | None = None,
-    about: str = "",
+    calibrate_proposed: Proposed = None,
+    about: About = "",
     modules: Modules = (),
     as_json: Json = False,
 ) -> None:
@@ -180,27 +188,21 @@ def ensemble(
     ----------
     members
         Two or more models in the box, or folders of trained ones; their sizes and readers may differ.
-    out
-        The folder to write; `gareader answer --model` and `gareader.load` take it.
     measure
         A corpus; the accuracy on it is kept with the ensemble.
     calibrate
         A corpus to fit a temperature on, so that the probabilities are calibrated.
-    calibrate_proposed
-        A corpus whose questions are asked without their candidates, to fit the temperature for proposed candidates.
-    about
-        A line about what it reads, for `gareader models`.
     """
     folders = [model_folder(member) for member in members]
     check_members(folders, out)
     corpora = {corpus: read_with_answers(corpus) for corpus in dict.fromkeys((calibrate, measure)) if corpus}
-    asked = read_with_answers(calibrate_proposed) if calibrate_proposed else []
+    open_questions = read_with_answers(calibrate_proposed) if calibrate_proposed else []
     import_modules(modules)
 
     together = Ensemble([load(folder) for folder in folders])
     answers = {corpus: answer(together, examples, corpus) for corpus, examples in corpora.items()}
     given = temperature_for(answers[calibrate], calibrate) if calibrate else 1.0
-    proposed = proposed_temperature(together, asked, str(calibrate_proposed)) if asked else given
+    proposed = proposed_temperature(together, open_questions, str(calibrate_proposed)) if open_questions else given
     notes: dict[str, Any] = {"about": about}
     if measure:
         notes["measured"] = measured_on([each.tempered(given) for each in answers[measure]], measure)
@@ -223,19 +225,19 @@ def temperature_for(predictions: list[Prediction], corpus: str) -> float:
 
 def proposed_temperature(model: "Answering", examples: list[Example], corpus: str) -> float:
     """The temperature for proposed candidates: the questions are asked without those of the corpus."""
-    asked = []
+    open_questions = []
     for example in examples:
         choices = tuple(propose_candidates(example.document, example.query))
         if example.answer is not None and len(choices) > 1:
             right = counted_words(example.candidates[example.answer])
-            asked.append((replace(example, candidates=choices, answer=None, proposed=True), right))
-    if not asked:
+            open_questions.append((replace(example, candidates=choices, answer=None, proposed=True), right))
+    if not open_questions:
         raise GareaderError(f"{corpus}: no question has two proposed candidates; give another corpus")
-    predictions = answer(model, [example for example, _ in asked], corpus)
+    predictions = answer(model, [example for example, _ in open_questions], corpus)
     return fitted_confidence(
         [
             (prediction, counted_words(prediction.example.candidates[prediction.order[0]]) == right)
-            for prediction, (_, right) in zip(predictions, asked, strict=True)
+            for prediction, (_, right) in zip(predictions, open_questions, strict=True)
         ]
     )
 

@@ -1,8 +1,9 @@
 """Commands that draw: plot curves, plot attention, plot compare."""
 
 from pathlib import Path
+from typing import Annotated
 
-from cyclopts import App
+from cyclopts import App, Parameter
 
 from gareader.cli.answer import example_of
 from gareader.cli.app import Candidates, DocumentFile, ModelName, Modules, Query, import_modules, model_folder
@@ -16,9 +17,11 @@ from gareader.trained.predictor import load
 
 plot = App(name="plot", help="Draw pictures (PNG, SVG or PDF); needs the extra `plot`.")
 
+Picture = Annotated[Path, Parameter(help="The picture; its ending decides the kind: PNG, SVG or PDF.")]
+
 
 @plot.command
-def curves(run: Path, *more: Path, out: Path = Path("curves.png")) -> None:
+def curves(run: Path, *more: Path, out: Picture = Path("curves.png")) -> None:
     """Loss, accuracy and learning rate of one or more runs.
 
     Example: `gareader plot curves runs/tiny --out curves.png`
@@ -29,8 +32,6 @@ def curves(run: Path, *more: Path, out: Path = Path("curves.png")) -> None:
         A folder made by `gareader train`.
     more
         Other runs, drawn over it.
-    out
-        The picture; its ending decides the kind.
     """
     check_picture(out)
     for folder in (run, *more):
@@ -51,7 +52,7 @@ def attention(
     corpus: str | None = None,
     id: str | None = None,
     model: ModelName = DEFAULT,
-    out: Path = Path("attention.png"),
+    out: Picture = Path("attention.png"),
     modules: Modules = (),
 ) -> None:
     """Where a model looked: each mention's attention over the query after every hop, and the final attention.
@@ -64,8 +65,6 @@ def attention(
         Instead of document and query: a corpus in any known format.
     id
         The question of the corpus; the first if not given.
-    out
-        The picture; its ending decides the kind: PNG, SVG or PDF.
     """
     check_picture(out)
     if corpus is not None and document is query is candidates is None:
@@ -90,7 +89,7 @@ def question_of(corpus: str, id: str | None) -> Example:
 
 
 @plot.command
-def compare(results: Path, *, out: Path = Path("compare.png")) -> None:
+def compare(results: Path, *, out: Picture = Path("compare.png")) -> None:
     """Accuracies with their intervals, side by side.
 
     Example: `gareader plot compare all.jsonl`
@@ -99,8 +98,6 @@ def compare(results: Path, *, out: Path = Path("compare.png")) -> None:
     ----------
     results
         A file written by `gareader evaluate --results`, or lines printed by `gareader evaluate --json`.
-    out
-        The picture; its ending decides the kind: PNG, SVG or PDF.
     """
     save(comparison_picture(results), out)
     print(out)

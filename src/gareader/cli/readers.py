@@ -45,7 +45,10 @@ def readers(name: str | None = None, *, modules: Modules = (), as_json: Json = F
         else:
             Console().print(overview(records))
         return
-    config = SETTINGS.get(name) or outside_config(name)
+    if (config := SETTINGS.get(name)) is None:
+        from gareader.readers.registry import kind_of  # it imports torch
+
+        config = kind_of(name).config
     docstring, settings = docstrings[name] if name in SETTINGS else docstring_of(config), settings_of(config)
     if as_json:
         print(json.dumps({**record(name, docstring), "paper": docstring, "settings": settings}, ensure_ascii=False))
@@ -53,13 +56,6 @@ def readers(name: str | None = None, *, modules: Modules = (), as_json: Json = F
         print(f"reader.name = {json.dumps(name)}\n\n{docstring}\n\nSettings:")
         for each in settings:
             print(f"\nreader.{each['name']}, default {each['default']}: {each['values']}\n    {each['about']}")
-
-
-def outside_config(name: str) -> type[Settings]:
-    """The settings class of a reader from outside."""
-    from gareader.readers.registry import kind_of  # it imports torch
-
-    return kind_of(name).config
 
 
 def built_in_docstrings() -> dict[str, str]:

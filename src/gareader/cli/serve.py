@@ -67,9 +67,10 @@ def serve(
             "the token has spaces, accents or control characters, which no page can send; choose another"
         )
     import_modules(modules)
+    from gareader.serve.hosts import Hosts
     from gareader.serve.log import Log
     from gareader.serve.messages import Limits
-    from gareader.serve.service import Hosts, ModelService
+    from gareader.serve.service import ModelService
     from gareader.serve.workers import Workers
     from gareader.serve.workers import serve as serve_alone
 
@@ -101,13 +102,13 @@ def serve(
     )
     place = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}/"
     access = "without a token" if required is None else "to those who send the token"
-    told = f"serving {', '.join(loaded)} at {place} {access} (programs: POST /answer, see /docs); Ctrl-C stops"
+    line = f"serving {', '.join(loaded)} at {place} {access} (programs: POST /answer, see /docs); Ctrl-C stops"
     if workers > 1:
-        complain(told)
+        complain(line)
         Workers(service, listener, workers, warm).run()
     else:
         warm()
-        complain(told)
+        complain(line)
         serve_alone(service, listener)
 
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from gareader.cli.app import AtLeastOne, Json, Modules, complain, import_modules, watch
 from gareader.cli.train import end_as_signalled, progress_bar, stopping
+from gareader.core.claims import is_locked, locked
 from gareader.core.config import Table, load_table
 from gareader.core.errors import GareaderError
-from gareader.core.locks import is_locked, locked
 from gareader.core.presets import STUDIES, located, settings_file
 from gareader.core.whole import written_whole
+from gareader.plots.figures import save
 
 if TYPE_CHECKING:
     from gareader.studies.study import Studio, Trial
@@ -145,13 +146,13 @@ def run_workers(
     def begin(trial: "Trial") -> None:
         complain(f"{trial.key} begins")
 
-    def end(trial: "Trial", said: str) -> None:
-        if said != STOPPED:
-            complain(f"{trial.key} {f'failed: {said}' if said else 'is done'}")
-            ended[said == FINISHED] += 1
+    def end(trial: "Trial", message: str) -> None:
+        if message != STOPPED:
+            complain(f"{trial.key} {f'failed: {message}' if message else 'is done'}")
+            ended[message == FINISHED] += 1
             left = len(trials) - ended.total()
             complain(f"{ended[True]} of {len(trials)} trials done, {ended[False]} failed, {left} left")
-        if said == FINISHED:
+        if message == FINISHED:
             write(studio)
 
     with stopping() as stop:
@@ -181,7 +182,6 @@ def show(studio: "Studio", *, as_json: bool) -> None:
 
 def write(studio: "Studio") -> str:
     """Write the table, and the picture if matplotlib is installed; return the table."""
-    from gareader.plots.figures import save
     from gareader.plots.study import study_picture
     from gareader.studies.study import markdown
 

@@ -4,7 +4,7 @@ import json
 import shlex
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -16,10 +16,11 @@ from rich.progress import Progress, TextColumn, TimeRemainingColumn
 from rich.table import Column
 
 from gareader.cli.app import Json, Modules, check_corpus, complain, import_modules, percent, watch
-from gareader.core.config import Table, from_table, load_table, override
+from gareader.core.config import Table, from_table, load_table
 from gareader.core.distributed import Group, joined
 from gareader.core.errors import GareaderError
 from gareader.core.presets import settings_file
+from gareader.plots.figures import save
 from gareader.readers.settings import GATED_ATTENTION, SETTINGS
 from gareader.training.settings import DataConfig, TrainConfig, check_sections
 
@@ -56,7 +57,7 @@ def train(
         Also write the metrics for TensorBoard, to the folder tensorboard in the run's folder.
     """
     file = settings_file(config)
-    table = settings_of(file, assignments)
+    table = load_table(file, assignments)
     folder = out or Path("runs") / file.stem
     data = checked_data(table)
     if not (folder.exists() or resume):  # a run keeps its corpora
@@ -66,14 +67,6 @@ def train(
     import_modules(modules)
     with joined() as group:
         train_together(group, table, config, folder, assignments, resume, tensorboard, modules, as_json)
-
-
-def settings_of(config: Path, assignments: Iterable[str]) -> Table:
-    """Read a settings file and apply the assignments of --set."""
-    table = load_table(config)
-    for assignment in assignments:
-        table = override(table, assignment)
-    return table
 
 
 def checked_data(table: Table) -> DataConfig:
@@ -152,7 +145,6 @@ def trained(run: "Run", group: Group, tensorboard: bool) -> tuple["Position", in
 def draw(folder: Path, *, quiet: bool) -> None:
     """Draw the learning curves into the run's folder, if matplotlib is installed."""
     from gareader.plots.curves import learning_curves
-    from gareader.plots.figures import save
 
     try:
         save(learning_curves([folder]), folder / "curves.png")

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from gareader.cli.app import AtLeastOne, Json, Modules, complain, import_modules, watch
-from gareader.cli.train import end_as_signalled, progress_bar, settings_of, stopping
+from gareader.cli.train import end_as_signalled, progress_bar, stopping
 from gareader.core.config import load_table
 from gareader.core.errors import GareaderError
 from gareader.core.presets import SWEEPS, settings_file
 from gareader.core.whole import written_whole
+from gareader.plots.figures import save
 
 if TYPE_CHECKING:
     from gareader.studies.tuning.ledger import Ledger
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from gareader.studies.tuning.report import TrialSummary
     from gareader.studies.tuning.sweep import Sweep
 
-TABLE, SETTINGS = "table.md", "best.toml"
+TABLE_FILE, BEST_FILE = "table.md", "best.toml"
 ENDS = {
     "complete": "complete",
     "pruned": "given up",
@@ -67,7 +68,7 @@ def tune(
         Only write the table, the best settings and the pictures of what is done so far.
     """
     file, space_file = settings_file(config), settings_file(space, SWEEPS)
-    settings_of(file, assignments)  # a wrong file or assignment is an error before the slow imports
+    load_table(file, assignments)  # a wrong file or assignment is an error before the slow imports
     load_table(space_file)
     import_modules(modules)
     import optuna
@@ -97,7 +98,7 @@ def tune(
         for row in rows:
             print(json.dumps(asdict(row)))
     else:
-        print((folder / TABLE).read_text(encoding="utf-8"))
+        print((folder / TABLE_FILE).read_text(encoding="utf-8"))
     end_as_signalled(signalled)
 
 
@@ -133,18 +134,17 @@ def write(plan: "Plan", ledger: "Ledger", folder: Path) -> list["TrialSummary"]:
     rows = summaries(plan.space, trials)
     if not rows:
         raise GareaderError(f"{folder}: no trial was begun yet, so there is no table; run the sweep first")
-    with written_whole(folder / TABLE) as out:
+    with written_whole(folder / TABLE_FILE) as out:
         out.write(markdown(plan.space, rows))
     if winner := best(rows):
-        with written_whole(folder / SETTINGS) as out:
-            name, path = ledger.study.study_name, folder / SETTINGS
+        with written_whole(folder / BEST_FILE) as out:
+            name, path = ledger.study.study_name, folder / BEST_FILE
             out.write(best_settings(plan, winner, name, finished(trials), path))
     return rows
 
 
 def draw(plan: "Plan", ledger: "Ledger", trials: list["TrialSummary"], folder: Path) -> None:
     """Draw the pictures, if matplotlib is installed and there is enough to draw."""
-    from gareader.plots.figures import save
     from gareader.plots.tuning import importance_picture, parallel_picture
     from gareader.studies.tuning.search import importance
 

@@ -1,7 +1,8 @@
 """Settings: a TOML table becomes a frozen dataclass with typed and bounded fields; errors name the key."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields
+from functools import reduce
 from math import inf
 from pathlib import Path
 from types import NoneType, UnionType
@@ -112,6 +113,7 @@ def checked(value: Any, expected: Any, name: str) -> Any:
         if value not in get_args(wanted):
             raise ConfigError(f"{name} = {value!r} is not known; {did_you_mean(str(value), get_args(wanted))}")
         return value
+    wanted = get_origin(wanted) or wanted  # dict of dict[str, Any]
     if wanted is float and type(value) is int and abs(value) < 1 << 1000:
         value = float(value)
     way_out = f"use {bounds}" + (f", {bounds.reason}" if bounds.reason else "") if bounds else ""
@@ -138,7 +140,7 @@ def in_words(expected: Any) -> str:
     return _NAMES[wanted] + (f", {bounds}" if bounds else "")
 
 
-_NAMES = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+_NAMES = {int: "a whole number", float: "a number", str: "text", bool: "true or false", dict: "a table"}
 
 
 def _optional(expected: Any) -> bool:
@@ -155,10 +157,10 @@ def _parts(expected: Any) -> tuple[Any, Bounds | None]:
     return expected, None
 
 
-def load_table(path: Path | str) -> Table:
-    """Read a TOML file as nested tables."""
+def load_table(path: Path | str, assignments: Iterable[str] = ()) -> Table:
+    """Read a TOML file as nested tables, and apply assignments such as `section.key=value`."""
     try:
-        return toml_table(read_small(Path(path)).decode())
+        return reduce(override, assignments, toml_table(read_small(Path(path)).decode()))
     except FileNotFoundError:
         raise ConfigError(f"{path}: there is no such file; check the path") from None
     except (ParseError, UnicodeDecodeError) as error:

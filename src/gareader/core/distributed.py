@@ -19,10 +19,13 @@ if TYPE_CHECKING:  # a single process need not import PyTorch
 
 T = TypeVar("T")
 
-_RESTARTS = "TORCHELASTIC_RESTART_COUNT"
-
 PATIENCE = timedelta(hours=12)
 """How long one process may keep the others waiting, for example while it prepares a large corpus."""
+
+
+def cores() -> int:
+    """The number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
@@ -39,8 +42,7 @@ class Group:
     @property
     def workers(self) -> int:
         """The number of workers this process may start so that each core has one."""
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        return max(1, cores // self.local_size)
+        return max(1, cores() // self.local_size)
 
     @property
     def first(self) -> bool:
@@ -167,4 +169,4 @@ def agreed_name(store: Any, rank: int, size: int) -> str:
 
 def restarted() -> bool:
     """Whether torchrun has restarted this group after the loss of a process."""
-    return int(os.environ.get(_RESTARTS, "0")) > 0
+    return int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")) > 0

@@ -9,7 +9,7 @@ LONGEST = 4000
 
 def shown(text: str) -> str:
     r"""Return the text with escapes such as \u001b in place of control characters; JSON means the same with them."""
-    return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def shortened(text: str) -> str:

@@ -1,8 +1,9 @@
 """Batches of Examples as numpy arrays: examples of similar length together, each distinct word once."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, repeat
+from itertools import chain, count, repeat
 from random import Random
 from typing import Any
 
@@ -66,7 +67,7 @@ class Collator:
         """
         anonymous = [anonymised(each, self.anonymity, marks=self.marks, seed=self.seed, draw=draw) for each in examples]
         renaming = [fresh_names(example, fresh, f"{self.seed} {draw}") for example in anonymous]
-        numbers = _Numbers()
+        numbers = defaultdict[str, int](count().__next__)  # of distinct words, in the order of their first occurrence
 
         def encode(words: Sequence[str], names: Mapping[str, str]) -> list[int]:
             return list(map(numbers.__getitem__, [names.get(word, word) for word in words] if names else words))
@@ -100,8 +101,8 @@ class Collator:
 
     def types(self, words: list[str]) -> tuple[NDArray[np.int64], Types[Arrays]]:
         """Sort distinct words into Types; also return the index in Types of each word of the list."""
-        found = zip(words, map(self.vocabulary.get, words), strict=True)
-        rows = [self.row(word) if row is None else row for word, row in found]
+        entries = zip(words, map(self.vocabulary.get, words), strict=True)
+        rows = [self.row(word) if row is None else row for word, row in entries]
         is_unknown = np.array([row is None for row in rows], bool)
         spellings = [word.partition(FRESH)[0] for word in words]
         lengths = np.fromiter(map(len, spellings), np.int64, len(words))
@@ -127,14 +128,6 @@ class Collator:
             row = self.vocabulary.get(word.lower())
             return row if row is not None and row < self.pretrained else None
         return row
-
-
-class _Numbers(dict[str, int]):
-    """The numbers of distinct words, in the order of their first occurrence."""
-
-    def __missing__(self, word: str) -> int:
-        self[word] = number = len(self)
-        return number
 
 
 def fresh_names(example: Example, share: float, draw: str) -> dict[str, str]:

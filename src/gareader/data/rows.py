@@ -16,23 +16,23 @@ Question = Example | tuple[str, str] | tuple[str, str, Iterable[str] | None] | M
 SHAPE = '(document, query), (document, query, candidates) or {"document": …, "query": …, "candidates": […]}'
 
 
-def example_of(asked: Question, number: int) -> Example:
+def example_of(item: Question, number: int) -> Example:
     """The Example of a question; candidates are proposed if there are none; errors name the question's number."""
-    if isinstance(asked, Example):
-        return asked
+    if isinstance(item, Example):
+        return item
     try:
-        as_dict = getattr(asked, "_asdict", None)  # of a named tuple, such as a row of DataFrame.itertuples
-        asked = asked if as_dict is None else as_dict()
-        if isinstance(asked, Mapping):
-            row = {str(key): _plain(value) for key, value in asked.items() if not _missing(value)}
+        as_dict = getattr(item, "_asdict", None)  # of a named tuple, such as a row of DataFrame.itertuples
+        item = item if as_dict is None else as_dict()
+        if isinstance(item, Mapping):
+            row = {str(key): _plain(value) for key, value in item.items() if not _missing(value)}
             return jsonl.question_of(row, Path("question"), number)
-        if isinstance(asked, tuple | list) and len(asked) in (2, 3):
-            return replace(question(*_checked(*asked)), id=f"question:{number}")
+        if isinstance(item, tuple | list) and len(item) in (2, 3):
+            return replace(question(*_checked(*item)), id=f"question:{number}")
     except CorpusError as error:
         raise QuestionError(f"question {number}: {error.problem}") from None
     except (ExampleError, QuestionError) as error:
         raise QuestionError(f"question {number}: {error}") from None
-    raise QuestionError(f"question {number}: this is {type(asked).__name__}; give an Example, {SHAPE}")
+    raise QuestionError(f"question {number}: this is {type(item).__name__}; give an Example, {SHAPE}")
 
 
 def _checked(document: Any, query: Any, candidates: Any = None) -> tuple[str, str, Any]:

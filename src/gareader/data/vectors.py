@@ -6,7 +6,7 @@ import threading
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from itertools import chain, takewhile
 from pathlib import Path
 
@@ -28,25 +28,18 @@ _HEADER = re.compile(rb"\d{1,12} [1-9]\d{0,4}\s*")
 _AGAIN = "get the file again"
 
 
-class _PerThread(threading.local):
-    """A RandomState per thread: to make one takes 0.1 ms, to seed it again 0.01 ms."""
-
-    def __init__(self) -> None:
-        self.state = np.random.RandomState(0)
-
-
-@cache
-def _per_thread() -> _PerThread:
-    """The states; numpy.random is imported with the first word that has no vector."""
-    return _PerThread()
+_per_thread = threading.local()
+"""A RandomState for each thread, made with its first word: to make one takes 0.1 ms, to seed it again 0.01 ms."""
 
 
 def random_vector(word: str, width: int, seed: int) -> Floats:
     """Draw N(0, 1) per component from the word and the seed alone: equal in every process, run and version of numpy."""
     digest = hashlib.blake2b(f"{seed} {word}".encode("utf-8", "surrogatepass"), digest_size=32).digest()
-    state = _per_thread().state  # not a Generator: numpy guarantees the stream of RandomState only
-    state.seed(np.frombuffer(digest, "<u4"))
-    return state.standard_normal(width).astype(np.float32)
+    if not hasattr(_per_thread, "state"):
+        _per_thread.state = np.random.RandomState(0)  # no Generator: numpy guarantees this stream only
+    _per_thread.state.seed(np.frombuffer(digest, "<u4"))
+    vector: Floats = _per_thread.state.standard_normal(width).astype(np.float32)
+    return vector
 
 
 @dataclass(frozen=True)
@@ -56,20 +49,8 @@ class WordTable:
     vocabulary: Vocabulary
     matrix: Floats
     """(V, width)"""
-    exact: int
-    """The number of words whose exact form has a pretrained vector."""
-    lowered: int
-    """The number of words of which only the lower-case form has a pretrained vector."""
-
-    @property
-    def pretrained(self) -> int:
-        """The number of words with a pretrained vector; they are the first ones."""
-        return self.exact + self.lowered
-
-    @property
-    def random(self) -> int:
-        """The number of words with a random vector."""
-        return len(self.vocabulary) - self.pretrained
+    pretrained: int
+    """The number of words with a pretrained vector, of their own or of their lower-case form; they are the first."""
 
 
 def word_table(
@@ -88,7 +69,7 @@ def word_table(
     vectors: dict[str, Floats] = {}
     if path is not None:
         check_width(path, width)
-        vectors = read_vectors(path, None if every_vector else words).vectors
+        vectors = read_vectors(path, None if every_vector else words)
     exact = [word for word in words if word in vectors]
     others = [word for word in words if word not in vectors]
     lowered = [word for word in others if word.lower() in vectors]
@@ -100,15 +81,7 @@ def word_table(
     for row, word in enumerate(vocabulary):
         vector = vectors.get(word, vectors.get(word.lower()))
         matrix[row] = random_vector(word, width, seed) * np.float32(unknown_scale) if vector is None else vector
-    return WordTable(vocabulary, matrix, len(exact), len(lowered))
-
-
-@dataclass(frozen=True)
-class WordVectors:
-    """The vectors of a file, or of some of its words."""
-
-    width: int
-    vectors: dict[str, Floats]
+    return WordTable(vocabulary, matrix, len(exact) + len(lowered))
 
 
 def check_width(path: Path | str, width: int) -> None:
@@ -123,7 +96,7 @@ def check_width(path: Path | str, width: int) -> None:
         raise VectorsError(f"its vectors have {width_of_file} numbers, not {width}; {way_out}", path)
 
 
-def read_vectors(path: Path | str, words: Collection[str] | None = None) -> WordVectors:
+def read_vectors(path: Path | str, words: Collection[str] | None = None) -> dict[str, Floats]:
     """Read the vectors of these words and their lower-case forms, or all vectors; of duplicates the first counts."""
     path = Path(path)
     wanted = None
@@ -132,7 +105,7 @@ def read_vectors(path: Path | str, words: Collection[str] | None = None) -> Word
     vectors: dict[str, Floats] = {}
     with opened(path, VectorsError) as content:
         try:
-            width, records = _records(content, path, wanted)
+            _, records = _records(content, path, wanted)
             for word, vector, line in records:
                 if not np.isfinite(vector).all():
                     name = word.decode(errors="replace")
@@ -142,7 +115,7 @@ def read_vectors(path: Path | str, words: Collection[str] | None = None) -> Word
                     vectors.setdefault(word.decode(), vector)
         except DAMAGE as error:
             raise damaged(error, path, VectorsError) from None
-    return WordVectors(width, vectors)
+    return vectors
 
 
 def _records(file: Content, path: Path, wanted: set[bytes] | None) -> tuple[int, Iterator[_Record]]:

@@ -162,19 +162,14 @@ class Alphabet:
     @classmethod
     def read(cls, path: Path) -> "Alphabet":
         """Read the file of `write`."""
-        return cls(read_lines(path))
+        text = _read(path).decode()  # only a line feed ends a line: there are Unicode's other line breaks
+        return cls(text.removesuffix("\n").split("\n") if text else [])
 
 
 def write_lines(rows: Iterable[str], path: Path) -> None:
     """Write one row per line; no row may contain a line feed."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(f"{row}\n" for row in rows)
-
-
-def read_lines(path: Path) -> list[str]:
-    """Read the rows of `write_lines`; only a line feed ends a row: words may contain Unicode's other line breaks."""
-    text = _read(path).decode()
-    return text.removesuffix("\n").split("\n") if text else []
 
 
 def _read(path: Path) -> bytes:

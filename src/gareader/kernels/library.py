@@ -70,9 +70,9 @@ def library() -> ctypes.CDLL | None:
         return None
     try:
         loaded = ctypes.CDLL(str(LIBRARY))
-        if _interface(loaded) != INTERFACE:
+        if loaded.gru_interface() != INTERFACE:
             raise OSError(f"{LIBRARY} is of another version of gareader")
-    except OSError as error:
+    except (AttributeError, OSError) as error:
         way_out = "install gareader again on a machine with a C compiler such as gcc"
         if choice == "native":
             raise ConfigError(
@@ -91,14 +91,6 @@ def library() -> ctypes.CDLL | None:
     loaded.gru_keep_memory.restype = None
     loaded.gru_keep_memory()
     return loaded
-
-
-def _interface(loaded: ctypes.CDLL) -> int:
-    """The version of the library's interface; 0 if the library has no version."""
-    try:
-        return int(loaded.gru_interface())
-    except AttributeError:
-        return 0
 
 
 _threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -37,14 +37,19 @@ class CharacterEmbedding(nn.Module):
 class TokenEmbedding(nn.Module):
     """L(w), or L(w) ‖ C(w) with a character model."""
 
-    def __init__(self, words: Tensor, characters: CharacterEmbedding | None, *, update_words: bool) -> None:
+    def __init__(
+        self, words: Tensor, characters: CharacterEmbedding | None = None, *, update_words: bool, scale: float = 1.0
+    ) -> None:
+        """The initial table is `scale` times `words`, and the vector of an unknown word is scaled as well."""
         super().__init__()
-        self.words = row_table(words, requires_grad=update_words)
+        self.words = row_table(words if scale == 1 else words * scale, requires_grad=update_words)
         self.characters = characters
+        self.scale = scale
 
     def forward(self, types: Types) -> Tensor:
         """The distinct words of a batch → (types, E)."""
-        vectors = torch.cat([rows(self.words, types.known), types.unknown])
+        unknown = types.unknown.to(self.words.dtype) * self.scale
+        vectors = torch.cat([rows(self.words, types.known), unknown])
         if self.characters is None:
             return vectors
         return torch.cat([vectors, self.characters(types.characters, types.character_mask)], dim=-1)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from gareader.kernels.layers import Gate, QueryAttention
-from gareader.nn import attention_kernel, native
+from gareader.nn import native
 from gareader.nn.dropout import Dropout
 from gareader.nn.sequences import final_states
 
@@ -56,7 +56,7 @@ class GatedAttention(nn.Module):
         kernel = self.has_kernel and not (attention and torch.is_grad_enabled()) and native.usable(document, query_mask)
         if kernel and query is not None:
             draws = self.dropout.draws(document)
-            return attention_kernel.gated_attention(
+            return native.gated_attention(
                 document, query, query_mask, draws, self.dropout.dropped, precision=native.precision()
             )
         return self.in_pytorch(document, query, query_mask)

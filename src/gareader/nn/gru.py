@@ -1,4 +1,4 @@
-"""The bidirectional GRU with both definitions of the cell, in PyTorch; `gru_kernel` is the fast implementation."""
+"""The bidirectional GRU with both definitions of the cell, in PyTorch, and a single step; `native` is faster."""
 
 from collections.abc import Callable
 
@@ -6,8 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from gareader.kernels.layers import CellName
-from gareader.nn import gru_kernel, native
-from gareader.nn.initial_weights import orthogonal_
+from gareader.nn import native
 
 Cell = Callable[[Tensor, Tensor, Tensor], Tensor]
 
@@ -36,6 +35,13 @@ def cudnn_cell(x: Tensor, h: Tensor, u: Tensor) -> Tensor:
 CELLS: dict[CellName, Cell] = {"paper": paper_cell, "cudnn": cudnn_cell}
 
 
+def orthogonal_(weight: Tensor, generator: torch.Generator | None = None) -> None:
+    """Redraw a GRU's matrices (…, inputs, 3 hidden); the matrix of each gate and direction is orthogonal."""
+    for direction in weight.detach().reshape(-1, *weight.shape[-2:]):
+        for gate in direction.chunk(3, dim=-1):
+            nn.init.orthogonal_(gate, generator=generator)
+
+
 class BiGRU(nn.Module):
     """BiGRU(X) = [h^f_1 ‖ h^b_T, …, h^f_T ‖ h^b_1]; weights of both directions are stacked, gates in order r, z, h̃."""
 
@@ -56,7 +62,7 @@ class BiGRU(nn.Module):
         """
         if native.usable(sequence, mask):
             weights = self.input_weight, self.recurrent_weight, self.bias
-            return gru_kernel.bigru(sequence, words, mask, weights, self.cell, precision=native.precision())
+            return native.bigru(sequence, words, mask, weights, self.cell, precision=native.precision())
         return self.in_pytorch(sequence, mask, words)
 
     def in_pytorch(self, sequence: Tensor, mask: Tensor, words: Tensor | None) -> Tensor:
@@ -73,6 +79,21 @@ class BiGRU(nn.Module):
             states.append(state)
         forward, backward = torch.stack(states, dim=2) * masks  # (B, T, H) each
         return torch.cat([forward, backward.flip(1)], dim=-1)
+
+
+class GRUStep(nn.Module):
+    """h' = GRU(x, h) with the reset gate before the product; recurrent matrices are initially orthogonal."""
+
+    def __init__(self, inputs: int, hidden: int, *, generator: torch.Generator | None = None) -> None:
+        super().__init__()
+        self.input_weight = nn.Parameter(torch.empty(inputs, 3 * hidden).normal_(0, 0.1, generator=generator))
+        self.recurrent_weight = nn.Parameter(torch.empty(hidden, 3 * hidden))
+        orthogonal_(self.recurrent_weight, generator)
+        self.bias = nn.Parameter(torch.zeros(3 * hidden))
+
+    def forward(self, inputs: Tensor, state: Tensor) -> Tensor:
+        """(B, inputs), (B, hidden) → (B, hidden)."""
+        return paper_cell(inputs @ self.input_weight + self.bias, state, self.recurrent_weight)
 
 
 def orthogonal_grus(

@@ -1,4 +1,4 @@
-"""A linear map whose initial weights come from a given generator."""
+"""Linear maps, and weights alone, whose initial values come from a given generator."""
 
 import torch
 from torch import Tensor, nn
@@ -25,3 +25,8 @@ class Projection(nn.Module):
     def forward(self, vectors: Tensor) -> Tensor:
         """(…, inputs) → (…, outputs)."""
         return functional.linear(vectors, self.weight, self.bias)
+
+
+def normal(*shape: int, std: float, generator: torch.Generator | None = None) -> nn.Parameter:
+    """New weights from a normal distribution of mean 0."""
+    return nn.Parameter(torch.empty(*shape).normal_(0, std, generator=generator))

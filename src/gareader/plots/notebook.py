@@ -9,6 +9,7 @@ from html import escape
 
 from gareader.data.examples import PLACEHOLDER, SURE, Prediction, counted_words
 from gareader.data.prose import detokenise, pieces
+from gareader.plots.figures import short
 
 WHOLE, CONTEXT, AROUND_BLANK = 600, 25, 60
 """Words of a text that is shown whole at most; those beside a word of a longer one, and beside a query's blank."""
@@ -103,7 +104,7 @@ def _style() -> str:
 
 def _short(text: str) -> str:
     """A name or word, escaped, its end cut off if it is long."""
-    return escape(text if len(text) <= LONGEST else text[: LONGEST - 1] + "…")
+    return escape(short(text, LONGEST))
 
 
 def _query(prediction: Prediction) -> str:

@@ -32,7 +32,8 @@ def study_picture(study: Study, results: Sequence[Result]) -> "Figure":
     rows = [row for row in dict.fromkeys(t.row for t in study.trials) if any(r.row == row for r in results)]
     height = 1.3 + 0.3 * len(rows) if len(fractions) < 2 else 4.2
     first = [r for r in results if r.corpus == corpora[0] and split in r.splits]
-    order = sorted(rows, key=lambda row: _mean_accuracy(first, row, split))
+    accuracies = {row: fmean([r.splits[split]["accuracy"] for r in first if r.row == row] or [0.0]) for row in rows}
+    order = sorted(rows, key=lambda row: accuracies[row])
     lines, columns = ceil(len(corpora) / COLUMNS), min(len(corpora), COLUMNS)
     figure = empty_figure(2.6 + 4.4 * columns, height * lines)
     panels = figure.subplots(lines, columns, squeeze=False).flatten()
@@ -56,11 +57,6 @@ def study_picture(study: Study, results: Sequence[Result]) -> "Figure":
         )
     how_to_read(figure, f"How to read it: {text}.")
     return figure
-
-
-def _mean_accuracy(results: list[Result], row: str, split: str) -> float:
-    """The mean accuracy of a row; 0 if it has no result."""
-    return fmean([r.splits[split]["accuracy"] for r in results if r.row == row] or [0.0])
 
 
 def _dots(

@@ -20,13 +20,12 @@ from torch import nn
 from torch.nn import functional
 
 from gareader.nn.dropout import Dropout
+from gareader.nn.embedding import TokenEmbedding
 from gareader.nn.gru import orthogonal_grus
 from gareader.nn.masked import masked_logsumexp
 from gareader.nn.pointer_sum import pointer_sum
-from gareader.nn.scaled_embedding import ScaledEmbedding
 from gareader.nn.tensors import Batch
-from gareader.readers.output import PointerOutput
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, PointerOutput
 from gareader.readers.settings import AoAConfig
 
 
@@ -37,7 +36,7 @@ class AoAReader(nn.Module):
         super().__init__()
         words, generator = basis.words, basis.generator
         self.config = config
-        self.embed = ScaledEmbedding(words, config.word_scale, update_words=config.update_words)
+        self.embed = TokenEmbedding(words, update_words=config.update_words, scale=config.word_scale)
         self.dropout = Dropout(config.dropout)
         self.document_gru, self.query_gru = orthogonal_grus(
             words.shape[1], config.hidden, generator, input_weights=True

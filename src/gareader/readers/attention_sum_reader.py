@@ -19,13 +19,13 @@ import torch
 from torch import nn
 
 from gareader.nn.dropout import Dropout
+from gareader.nn.embedding import TokenEmbedding
 from gareader.nn.gru import orthogonal_grus
+from gareader.nn.masked import masked_softmax
 from gareader.nn.pointer_sum import pointer_mass, pointer_sum
-from gareader.nn.scaled_embedding import ScaledEmbedding
 from gareader.nn.sequences import final_states
 from gareader.nn.tensors import Batch
-from gareader.readers.output import PointerOutput
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, PointerOutput
 from gareader.readers.settings import AttentionSumConfig
 
 
@@ -36,7 +36,7 @@ class AttentionSumReader(nn.Module):
         super().__init__()
         words, generator = basis.words, basis.generator
         self.config = config
-        self.embed = ScaledEmbedding(words, config.word_scale, update_words=config.update_words)
+        self.embed = TokenEmbedding(words, update_words=config.update_words, scale=config.word_scale)
         self.dropout = Dropout(config.dropout)
         # In the authors' program the reset gate acts before the product, as it does here.
         self.document_gru, self.query_gru = orthogonal_grus(words.shape[1], config.hidden, generator)
@@ -50,7 +50,5 @@ class AttentionSumReader(nn.Module):
         scores = torch.einsum("bdh,bh->bd", states, query)  # (B, D)  f_i(d)·g(q)
         log_mass = pointer_mass(scores, batch.document_mask, batch.occurrence)  # (B, C)  log Σ_{i ∈ I(c,d)} s_i
         log_probabilities = pointer_sum(scores, batch.occurrence)  # (B, C)  renormalised over the candidates
-        if not attention:
-            return PointerOutput(log_probabilities, log_mass=log_mass)
-        pointer = scores.masked_fill(~batch.document_mask, -torch.inf).softmax(dim=-1)  # (B, D)  s
-        return PointerOutput(log_probabilities, (), pointer, log_mass=log_mass)
+        pointer = masked_softmax(scores, batch.document_mask) if attention else None  # (B, D)  s
+        return PointerOutput(log_probabilities, document_attention=pointer, log_mass=log_mass)

@@ -33,8 +33,7 @@ from gareader.nn.lstm import BiLSTM
 from gareader.nn.masked import masked_softmax
 from gareader.nn.pointer_sum import pointer_sum
 from gareader.nn.tensors import Batch
-from gareader.readers.output import ReaderOutput
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, ReaderOutput
 from gareader.readers.settings import BiDAFConfig
 
 
@@ -45,7 +44,7 @@ class BiDAFReader(nn.Module):
         super().__init__()
         words, generator = basis.words, basis.generator
         self.config = config
-        self.embed = TokenEmbedding(words, None, update_words=config.update_words)
+        self.embed = TokenEmbedding(words, update_words=config.update_words)
         self.characters = CharacterCNN(basis.characters, dropout=config.dropout, generator=generator)
         token, state = words.shape[1] + self.characters.width, 2 * config.hidden  # E, 2H
         self.highway = nn.Sequential(*(Highway(token, generator=generator) for _ in range(2)))

@@ -32,11 +32,10 @@ from torch.nn import functional
 from gareader.nn.answer_words import AnswerWords
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
-from gareader.nn.initial_weights import normal
 from gareader.nn.lstm_loop import LSTMLoop
+from gareader.nn.projection import normal
 from gareader.nn.tensors import Batch
-from gareader.readers.output import ReaderOutput
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, ReaderOutput
 from gareader.readers.settings import DeepLSTMConfig
 
 
@@ -47,7 +46,7 @@ class DeepLSTMReader(nn.Module):
         super().__init__()
         words, generator = basis.words, basis.generator
         self.config = config
-        self.embed = TokenEmbedding(words, None, update_words=config.update_words)
+        self.embed = TokenEmbedding(words, update_words=config.update_words)
         token, hidden = words.shape[1], config.hidden  # E, H
         self.delimiter = nn.Parameter(torch.empty(1, token).normal_(generator=generator))  # |||
         below = [0] + [hidden] * (config.layers - 1)  # widths of y'(t, k−1)

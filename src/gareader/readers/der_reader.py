@@ -32,15 +32,14 @@ from torch.nn import functional
 
 from gareader.nn.candidates import candidate_vectors, mentions, on_mentions
 from gareader.nn.dropout import Dropout
+from gareader.nn.embedding import TokenEmbedding
 from gareader.nn.lstm import BiLSTM
 from gareader.nn.masked import equal_shares, masked_log_softmax, masked_softmax
 from gareader.nn.projection import Projection
-from gareader.nn.scaled_embedding import ScaledEmbedding
 from gareader.nn.sentences import between_marks
 from gareader.nn.sequences import at_position, final_states
 from gareader.nn.tensors import Batch
-from gareader.readers.output import ReaderOutput
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, ReaderOutput
 from gareader.readers.settings import DERConfig
 
 
@@ -52,7 +51,7 @@ class DERReader(nn.Module):
         words, generator = basis.words, basis.generator
         E, H = words.shape[1], config.hidden
         self.config = config
-        self.embed = ScaledEmbedding(words, config.word_scale, update_words=config.update_words)
+        self.embed = TokenEmbedding(words, update_words=config.update_words, scale=config.word_scale)
         self.dropout = Dropout(config.dropout)
         self.sentence_lstm, self.query_lstm = (
             BiLSTM(E, H, generator=generator, scale=(2 / (4 * H + E)) ** 0.5) for _ in range(2)

@@ -33,17 +33,15 @@ from torch.nn import functional
 
 from gareader.nn.candidates import candidate_vectors
 from gareader.nn.dropout import Dropout
-from gareader.nn.gru import orthogonal_grus
-from gareader.nn.gru_step import GRUStep
+from gareader.nn.embedding import TokenEmbedding
+from gareader.nn.gru import GRUStep, orthogonal_grus
 from gareader.nn.masked import masked_log_softmax, masked_softmax
 from gareader.nn.pointer_sum import pointer_mass
 from gareader.nn.projection import Projection
-from gareader.nn.scaled_embedding import ScaledEmbedding
 from gareader.nn.sentences import neighbours, sentence_numbers
 from gareader.nn.sequences import at_position, final_states
 from gareader.nn.tensors import Batch
-from gareader.readers.output import PointerOutput, ReaderOutput, mass_loss
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, PointerOutput, ReaderOutput, mass_loss
 from gareader.readers.settings import EpiReaderConfig
 
 BEYOND = 1e-6
@@ -68,7 +66,7 @@ class EpiReader(nn.Module):
         words, generator = basis.words, basis.generator
         E = words.shape[1]
         self.config = config
-        self.embed = ScaledEmbedding(words, config.word_scale, update_words=config.update_words)
+        self.embed = TokenEmbedding(words, update_words=config.update_words, scale=config.word_scale)
         self.dropout = Dropout(config.dropout)
         self.document_gru, self.query_gru = orthogonal_grus(E, config.hidden, generator)
         self.reasoner = Reasoner(E, config.filters, config.sentence_states, generator=generator)

@@ -27,7 +27,7 @@ from gareader.readers.features import FEATURES, ROWS, in_query
 from gareader.readers.gated_attention_settings import GatedAttentionConfig
 
 
-class Table(Protocol):
+class RowTable(Protocol):
     """The word table L: rows by their numbers; it may be packed and memory-mapped."""
 
     shape: tuple[int, ...]
@@ -43,7 +43,7 @@ class GatedAttentionInNumpy:
         self,
         config: GatedAttentionConfig,
         weights: Mapping[str, Floats],
-        words: Table,
+        words: RowTable,
         letters: int,
         precision: Precision = "float32",
     ) -> None:

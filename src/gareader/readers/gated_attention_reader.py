@@ -19,8 +19,7 @@ from gareader.nn.pointer_sum import pointer_sum
 from gareader.nn.sequences import at_position, final_states
 from gareader.nn.tensors import Batch
 from gareader.readers.features import FEATURES, ROWS, in_query
-from gareader.readers.output import ReaderOutput
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, ReaderOutput
 from gareader.readers.settings import GatedAttentionConfig
 
 CLOZES: dict[str, Callable[[Tensor, Batch], Tensor]] = {

@@ -30,13 +30,12 @@ from torch import Tensor, nn
 from gareader.nn.answer_words import AnswerWords
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
-from gareader.nn.initial_weights import normal
 from gareader.nn.lstm import BiLSTM
 from gareader.nn.masked import masked_softmax
+from gareader.nn.projection import normal
 from gareader.nn.sequences import at_position, final_states
 from gareader.nn.tensors import Batch
-from gareader.readers.output import ReaderOutput
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, ReaderOutput
 from gareader.readers.settings import ImpatientConfig
 
 
@@ -47,7 +46,7 @@ class ImpatientReader(nn.Module):
         super().__init__()
         words, generator = basis.words, basis.generator
         self.config = config
-        self.embed = TokenEmbedding(words, None, update_words=config.update_words)
+        self.embed = TokenEmbedding(words, update_words=config.update_words)
         token, states, units = words.shape[1], 2 * config.hidden, config.attention_hidden  # E, 2H, M
         weight = partial(normal, std=config.init_std, generator=generator)
         self.document_lstm = BiLSTM(token, config.hidden, generator=generator, scale=config.init_std)

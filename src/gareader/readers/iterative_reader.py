@@ -22,15 +22,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gareader.nn.dropout import Dropout
-from gareader.nn.gru import orthogonal_grus
-from gareader.nn.gru_step import GRUStep
+from gareader.nn.embedding import TokenEmbedding
+from gareader.nn.gru import GRUStep, orthogonal_grus
 from gareader.nn.masked import masked_softmax
 from gareader.nn.pointer_sum import pointer_mass, pointer_sum
 from gareader.nn.projection import Projection
-from gareader.nn.scaled_embedding import ScaledEmbedding
 from gareader.nn.tensors import Batch
-from gareader.readers.output import PointerOutput
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, PointerOutput
 from gareader.readers.settings import IterativeConfig
 
 
@@ -41,7 +39,7 @@ class IterativeReader(nn.Module):
         super().__init__()
         words, generator = basis.words, basis.generator
         self.config = config
-        self.embed = ScaledEmbedding(words, config.word_scale, update_words=config.update_words)
+        self.embed = TokenEmbedding(words, update_words=config.update_words, scale=config.word_scale)
         self.dropout = Dropout(config.dropout)
         self.document_gru, self.query_gru = orthogonal_grus(words.shape[1], config.hidden, generator)
         state, width = config.inference_hidden, 2 * config.hidden  # S, 2H
@@ -71,9 +69,8 @@ class IterativeReader(nn.Module):
 
         log_mass = pointer_mass(scores, batch.document_mask, batch.occurrence)  # (B, C)  log Σ_{i ∈ I(c,d)} d_{i,T}
         log_probabilities = pointer_sum(scores, batch.occurrence)  # (B, C)  renormalised over the candidates
-        if not attention:
-            return PointerOutput(log_probabilities, log_mass=log_mass)
-        return PointerOutput(log_probabilities, (), masked_softmax(scores, batch.document_mask), log_mass=log_mass)
+        pointer = masked_softmax(scores, batch.document_mask) if attention else None  # (B, D)  d_{i,T}
+        return PointerOutput(log_probabilities, document_attention=pointer, log_mass=log_mass)
 
     def glimpse(self, state: Tensor, query: Tensor, document: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
         """q_t (B, 2H) and the scores of d_{i,t} (B, D), before the softmax, from s_{t−1}."""

@@ -39,8 +39,7 @@ from gareader.nn.masked import masked_log_softmax
 from gareader.nn.rows import row_table, rows
 from gareader.nn.sequences import at_position
 from gareader.nn.tensors import Batch
-from gareader.readers.output import ReaderOutput
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, ReaderOutput
 from gareader.readers.settings import LSTMLanguageModelConfig
 
 
@@ -61,7 +60,7 @@ class LSTMLanguageModelReader(nn.Module):
         super().__init__()
         words, generator = basis.words, basis.generator
         self.config = config
-        self.embed = TokenEmbedding(words, None, update_words=config.update_words)
+        self.embed = TokenEmbedding(words, update_words=config.update_words)
         self.dropout = Dropout(config.dropout)
         self.loop = LSTMLoop()
         E, H = words.shape[1], config.hidden

@@ -24,13 +24,12 @@ from torch.nn import functional
 
 from gareader.core.errors import ConfigError
 from gareader.nn.dropout import Dropout
+from gareader.nn.embedding import TokenEmbedding
 from gareader.nn.masked import masked_logsumexp, masked_softmax
 from gareader.nn.pointer_sum import pointer_sum
-from gareader.nn.scaled_embedding import ScaledEmbedding
 from gareader.nn.sequences import at_position
 from gareader.nn.tensors import Batch
-from gareader.readers.output import ReaderOutput
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, ReaderOutput
 from gareader.readers.settings import MemoryConfig
 
 
@@ -51,7 +50,7 @@ class MemoryReader(nn.Module):
         self.width = min(config.hidden, basis.words.shape[1] // config.window)  # p
         if self.width == 0:
             raise ConfigError(f"window = {config.window} needs wider word vectors than {basis.words.shape[1]}")
-        self.embed = ScaledEmbedding(basis.words, config.word_scale, update_words=config.update_words)
+        self.embed = TokenEmbedding(basis.words, update_words=config.update_words, scale=config.word_scale)
         self.dropout = Dropout(config.dropout)
 
     def forward(self, batch: Batch, *, attention: bool = False) -> MemoryOutput:
@@ -62,9 +61,8 @@ class MemoryReader(nn.Module):
         query = at_position(windows(tables, batch.query, batch.query_mask), batch.placeholder)  # (B, p)  q
         scores = torch.einsum("bdp,bp->bd", memories, query)  # (B, D)  o_i = c_i · q
         log_probabilities = pointer_sum(scores, batch.occurrence)  # (B, C)  Σ of softmax(o)_i over the windows of c
-        if not attention:
-            return MemoryOutput(log_probabilities, window_scores=scores)
-        pointer = masked_softmax(scores, batch.occurrence.any(dim=1))  # (B, D)  over the windows of all candidates
+        centres = batch.occurrence.any(dim=1)  # (B, D)  of the windows of all candidates
+        pointer = masked_softmax(scores, centres) if attention else None  # (B, D)
         return MemoryOutput(log_probabilities, document_attention=pointer, window_scores=scores)
 
 

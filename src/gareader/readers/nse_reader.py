@@ -31,8 +31,7 @@ from gareader.nn.masked import masked_logsumexp, masked_softmax
 from gareader.nn.pointer_sum import pointer_mass, pointer_sum
 from gareader.nn.sequences import final_states
 from gareader.nn.tensors import Batch
-from gareader.readers.output import PointerOutput
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, PointerOutput
 from gareader.readers.settings import NSEConfig
 
 
@@ -43,7 +42,7 @@ class NSEReader(nn.Module):
         super().__init__()
         words, generator = basis.words, basis.generator
         self.config = config
-        self.embed = TokenEmbedding(words, None, update_words=config.update_words)
+        self.embed = TokenEmbedding(words, update_words=config.update_words)
         self.dropout = Dropout(config.dropout)
         width = 2 * config.hidden  # k
         with torch.random.fork_rng(devices=[]):  # torch.nn draws from the global generator; all is redrawn below

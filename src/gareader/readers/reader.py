@@ -1,4 +1,4 @@
-"""The Reader protocol: a reader is built from settings and a Basis, and turns a Batch into a ReaderOutput."""
+"""The contract of a reader: built from settings and a Basis, it turns a Batch into a ReaderOutput; shared losses."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,10 +6,13 @@ from typing import Protocol, TypeVar
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from gareader.core.config import Settings, declared
+from gareader.data import arrays
 from gareader.nn.tensors import Batch
-from gareader.readers.output import ReaderOutput, answer_loss
+
+ReaderOutput = arrays.ReaderOutput[Tensor]
 
 
 class Reader(Protocol):
@@ -35,6 +38,26 @@ class Basis:
     """The rows of the answer words; None for all words."""
     generator: torch.Generator | None = None
     """The generator of the initial weights; None for torch's global one."""
+
+
+def answer_loss(output: ReaderOutput, batch: Batch) -> Tensor:
+    """−log Pr(answer|d,q), the mean over the batch."""
+    return functional.nll_loss(output.log_probabilities, batch.answer)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PointerOutput(ReaderOutput):
+    """Output of readers whose loss has a softmax over all words of the document, not over the candidates alone."""
+
+    log_mass: Tensor
+    """(B, C): log of the attention on each candidate, not renormalised over the candidates."""
+
+
+def mass_loss(output: ReaderOutput, batch: Batch) -> Tensor:
+    """−log of the attention on the answer, the mean over the batch."""
+    if not isinstance(output, PointerOutput):
+        raise TypeError("the reader gave no log_mass")
+    return functional.nll_loss(output.log_mass, batch.answer)
 
 
 Config = TypeVar("Config", bound=Settings)

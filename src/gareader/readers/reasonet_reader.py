@@ -24,16 +24,13 @@ from torch.nn import functional
 
 from gareader.nn.dropout import Dropout
 from gareader.nn.embedding import TokenEmbedding
-from gareader.nn.gru import BiGRU
-from gareader.nn.gru_step import GRUStep
-from gareader.nn.initial_weights import orthogonal_, uniform_
+from gareader.nn.gru import BiGRU, GRUStep, orthogonal_
 from gareader.nn.masked import masked_logsumexp, masked_softmax
 from gareader.nn.pointer_sum import pointer_sum
 from gareader.nn.projection import Projection
 from gareader.nn.sequences import final_states
 from gareader.nn.tensors import Batch
-from gareader.readers.output import PointerOutput
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, PointerOutput
 from gareader.readers.settings import ReasoNetConfig
 
 BOUND = 0.01
@@ -47,13 +44,13 @@ class ReasoNetReader(nn.Module):
         super().__init__()
         words, generator = basis.words, basis.generator
         self.config = config
-        self.embed = TokenEmbedding(words, None, update_words=config.update_words)
+        self.embed = TokenEmbedding(words, update_words=config.update_words)
         self.dropout = Dropout(config.dropout)
         self.gru = BiGRU(words.shape[1], config.hidden, generator=generator)
         self.controller = GRUStep(4 * config.hidden, 2 * config.hidden, generator=generator)
         orthogonal_(self.gru.recurrent_weight, generator)
         for gru in (self.gru, self.controller):
-            uniform_(gru.input_weight, BOUND, generator)
+            nn.init.uniform_(gru.input_weight, -BOUND, BOUND, generator)
         width = 2 * config.hidden
         self.on_query, self.on_document, self.answer = (
             Similarity(width, config.projection, config.sharpness, generator=generator) for _ in range(3)
@@ -65,10 +62,8 @@ class ReasoNetReader(nn.Module):
         log_pointer = self.episodes(batch).logsumexp(dim=1)  # (B, D)  log Σ_t stop_t s_{t,i}
         log_mass = masked_logsumexp(log_pointer.unsqueeze(1), batch.occurrence)  # (B, C)  log Σ_t stop_t P_t(c)
         log_probabilities = pointer_sum(log_pointer, batch.occurrence)  # (B, C)  renormalised over the candidates
-        if not attention:
-            return PointerOutput(log_probabilities, log_mass=log_mass)
-        pointer = log_pointer.masked_fill(~batch.document_mask, -torch.inf).exp()  # (B, D)
-        return PointerOutput(log_probabilities, (), pointer, log_mass=log_mass)
+        pointer = log_pointer.masked_fill(~batch.document_mask, -torch.inf).exp() if attention else None  # (B, D)
+        return PointerOutput(log_probabilities, document_attention=pointer, log_mass=log_mass)
 
     def episodes(self, batch: Batch) -> Tensor:
         """log π (B, T, D): the log-probability of stopping at step t and pointing at document token i."""

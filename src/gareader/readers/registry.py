@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from gareader.core.config import Settings
 from gareader.core.errors import ReaderImportError, did_you_mean
 from gareader.data.batching import Collator
+from gareader.readers import settings
 from gareader.readers.aoa_reader import AoAReader
 from gareader.readers.attention_sum_reader import AttentionSumReader
 from gareader.readers.attentive_reader import AttentiveReader
@@ -24,45 +25,27 @@ from gareader.readers.iterative_reader import IterativeReader
 from gareader.readers.lstm_lm_reader import LSTMLanguageModelReader, language_loss, language_words
 from gareader.readers.memory_reader import MemoryReader, window_loss
 from gareader.readers.nse_reader import NSEReader
-from gareader.readers.output import mass_loss
-from gareader.readers.reader import Basis, Kind
+from gareader.readers.reader import Basis, Kind, mass_loss
 from gareader.readers.reasonet_reader import ReasoNetReader
-from gareader.readers.settings import (
-    AoAConfig,
-    AttentionSumConfig,
-    AttentiveConfig,
-    BiDAFConfig,
-    DeepLSTMConfig,
-    DERConfig,
-    EpiReaderConfig,
-    GatedAttentionConfig,
-    ImpatientConfig,
-    IterativeConfig,
-    LSTMLanguageModelConfig,
-    MemoryConfig,
-    NSEConfig,
-    ReasoNetConfig,
-    StanfordConfig,
-)
 from gareader.readers.stanford_reader import StanfordReader
 
 READERS: dict[str, Kind] = {
-    "gated-attention": Kind.of(GatedAttentionReader, GatedAttentionConfig),
-    "deep-lstm": Kind.of(DeepLSTMReader, DeepLSTMConfig, row_per_word=True),
-    "attentive": Kind.of(AttentiveReader, AttentiveConfig, row_per_word=True),
-    "impatient": Kind.of(ImpatientReader, ImpatientConfig, row_per_word=True),
-    "memory": Kind.of(MemoryReader, MemoryConfig, window_loss),
-    "attention-sum": Kind.of(AttentionSumReader, AttentionSumConfig, mass_loss),
-    "der": Kind.of(DERReader, DERConfig),
-    "stanford": Kind.of(StanfordReader, StanfordConfig, row_per_word=True),
-    "iterative": Kind.of(IterativeReader, IterativeConfig, mass_loss),
-    "epireader": Kind.of(EpiReader, EpiReaderConfig, epireader_loss),
-    "aoa": Kind.of(AoAReader, AoAConfig, mass_loss),
-    "reasonet": Kind.of(ReasoNetReader, ReasoNetConfig, mass_loss),
-    "nse": Kind.of(NSEReader, NSEConfig, mass_loss),
-    "bidaf": Kind.of(BiDAFReader, BiDAFConfig),
+    "gated-attention": Kind.of(GatedAttentionReader, settings.GatedAttentionConfig),
+    "deep-lstm": Kind.of(DeepLSTMReader, settings.DeepLSTMConfig, row_per_word=True),
+    "attentive": Kind.of(AttentiveReader, settings.AttentiveConfig, row_per_word=True),
+    "impatient": Kind.of(ImpatientReader, settings.ImpatientConfig, row_per_word=True),
+    "memory": Kind.of(MemoryReader, settings.MemoryConfig, window_loss),
+    "attention-sum": Kind.of(AttentionSumReader, settings.AttentionSumConfig, mass_loss),
+    "der": Kind.of(DERReader, settings.DERConfig),
+    "stanford": Kind.of(StanfordReader, settings.StanfordConfig, row_per_word=True),
+    "iterative": Kind.of(IterativeReader, settings.IterativeConfig, mass_loss),
+    "epireader": Kind.of(EpiReader, settings.EpiReaderConfig, epireader_loss),
+    "aoa": Kind.of(AoAReader, settings.AoAConfig, mass_loss),
+    "reasonet": Kind.of(ReasoNetReader, settings.ReasoNetConfig, mass_loss),
+    "nse": Kind.of(NSEReader, settings.NSEConfig, mass_loss),
+    "bidaf": Kind.of(BiDAFReader, settings.BiDAFConfig),
     "lstm-lm": Kind.of(
-        LSTMLanguageModelReader, LSTMLanguageModelConfig, language_loss, language_words, row_per_word=True
+        LSTMLanguageModelReader, settings.LSTMLanguageModelConfig, language_loss, language_words, row_per_word=True
     ),
 }
 """The built-in readers, by the names that `reader.name` takes."""

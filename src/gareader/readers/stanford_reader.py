@@ -34,8 +34,7 @@ from gareader.nn.gru import BiGRU
 from gareader.nn.masked import masked_softmax
 from gareader.nn.sequences import final_states
 from gareader.nn.tensors import Batch
-from gareader.readers.output import ReaderOutput
-from gareader.readers.reader import Basis
+from gareader.readers.reader import Basis, ReaderOutput
 from gareader.readers.settings import StanfordConfig
 
 
@@ -46,7 +45,7 @@ class StanfordReader(nn.Module):
         super().__init__()
         words, generator = basis.words, basis.generator
         self.config = config
-        self.embed = TokenEmbedding(words, None, update_words=config.update_words)
+        self.embed = TokenEmbedding(words, update_words=config.update_words)
         token, states, bound = words.shape[1], 2 * config.hidden, config.init_bound  # E, 2H
         self.document_gru = BiGRU(token, config.hidden, config.cell, generator=generator)
         self.query_gru = BiGRU(token, config.hidden, config.cell, generator=generator)

@@ -9,7 +9,7 @@ from time import monotonic
 from gareader.data.examples import Example, Prediction
 from gareader.trained.predictor import Answering
 
-WORDS = 32_000
+BATCH_WORDS = 32_000
 """The most document words of a batch, with padding: with queries of 1,000 words, 128 MB of attention per hop."""
 OVERHEAD = 50
 """A question counts as its document's words and so many more."""
@@ -52,15 +52,15 @@ class Batcher:
         most_words: int = 500_000,
         client_words: int = 250_000,
         overlap: bool = True,
-        seen: Callable[[int], None] = lambda questions: None,
+        on_batch: Callable[[int], None] = lambda questions: None,
     ) -> None:
         """To be made, asked and closed in one event loop.
 
-        With `overlap` a second batch may begin beside another; `seen` is told the size of each batch.
+        With `overlap` a second batch may begin beside another; `on_batch` gets the size of each.
         """
-        self.predictor, self.batch_size, self.seen = predictor, batch_size, seen
+        self.predictor, self.batch_size, self.on_batch = predictor, batch_size, on_batch
         self.most_words, self.client_words = most_words, client_words
-        self.asked = 0
+        self.unanswered = 0
         """The questions without an answer, those that are being read among them."""
         self._loop = asyncio.get_running_loop()
         self._changed = Condition()
@@ -87,7 +87,7 @@ class Batcher:
                 raise OverloadedError(own=False)
             self._waiting.append(question)
             self._changed.notify_all()
-        self.asked += 1
+        self.unanswered += 1
         question.answer.add_done_callback(self._done)
         return question.answer
 
@@ -101,7 +101,7 @@ class Batcher:
         await asyncio.sleep(0)  # the answers of the last batch
 
     def _done(self, answer: asyncio.Future[Prediction]) -> None:  # noqa: ARG002
-        self.asked -= 1
+        self.unanswered -= 1
 
     def _work(self, second: bool) -> None:
         while batch := self._next(second):
@@ -141,7 +141,7 @@ class Batcher:
         self._loop.call_soon_threadsafe(self._deliver, batch, results)
 
     def _deliver(self, batch: list[_Waiting], results: Sequence[Prediction | Exception]) -> None:
-        self.seen(len(batch))
+        self.on_batch(len(batch))
         for each, result in zip(batch, results, strict=True):
             if each.answer.done():  # the client has gone
                 continue
@@ -158,7 +158,7 @@ def next_batch(waiting: Sequence[_Waiting], size: int) -> list[_Waiting]:
     for each in sorted(waiting, key=lambda each: each.turn):
         length = len(each.example.document)
         low, high = min(shortest or length, length), max(longest, length)
-        little_padding = high <= 2 * low and high * (len(batch) + 1) <= WORDS
+        little_padding = high <= 2 * low and high * (len(batch) + 1) <= BATCH_WORDS
         if not batch or (little_padding and each.attention == batch[0].attention):
             batch.append(each)
             shortest, longest = low, high

@@ -128,17 +128,17 @@ def _operation(
     kind: str = "application/json",
     with_token: bool = True,
 ) -> Json:
-    made: Json = {"operationId": summary.lower().replace(" ", "_"), "summary": summary, "description": about}
+    operation: Json = {"operationId": summary.lower().replace(" ", "_"), "summary": summary, "description": about}
     if with_token:
-        made["security"] = [{}, {"token": []}]
+        operation["security"] = [{}, {"token": []}]
     if takes is not None:
-        made["requestBody"] = {"required": True, "content": _content("application/json", takes, requests or {})}
-    made["responses"] = {"200": {"description": about, "content": _content(kind, gives, responses)}}
-    made["responses"] |= {
+        operation["requestBody"] = {"required": True, "content": _content("application/json", takes, requests or {})}
+    operation["responses"] = {"200": {"description": about, "content": _content(kind, gives, responses)}}
+    operation["responses"] |= {
         str(code): {"description": PROBLEMS[code], "content": _content("application/json", _ref("Problem"), {})}
         for code in problems
     }
-    return made
+    return operation
 
 
 def _content(kind: str, schema: Json, examples: Json) -> Json:

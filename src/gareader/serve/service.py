@@ -4,13 +4,11 @@ import asyncio
 import hmac
 import json
 import os
-import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.resources import files
-from ipaddress import ip_address
 from time import perf_counter
 from typing import Any, TypeVar
 
@@ -19,6 +17,7 @@ from gareader.data.examples import Example, Prediction, Words
 from gareader.data.text import propose_candidates, query_words, question_of, tokenise
 from gareader.kernels.library import threads
 from gareader.serve.batcher import Batcher, OverloadedError
+from gareader.serve.hosts import Hosts
 from gareader.serve.http import Problem, Request, Response
 from gareader.serve.log import Log
 from gareader.serve.messages import (
@@ -58,42 +57,6 @@ INLINE = 20_000
 Longer texts have a thread of their own, so that the others need not wait for them.
 """
 Result = TypeVar("Result")
-LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
-
-
-@dataclass(frozen=True)
-class Hosts:
-    """The names under which the service is reached; a page from elsewhere can give this machine's address another."""
-
-    names: Collection[str]
-    """Without ports; an IPv6 address in brackets."""
-    any_address: bool = False
-    """Whether every IP address is right: the service listens at all, and a page has no way to forge one."""
-
-    @classmethod
-    def of(cls, bound: str, more: Collection[str] = ()) -> "Hosts":
-        """The names of a service that listens at the address `bound`, and others."""
-        names = {(f"[{bound}]" if ":" in bound else bound).lower(), *(name.lower() for name in more)}
-        everywhere = bound in ("", "0.0.0.0", "::")  # noqa: S104 - it asks, and does not bind
-        if everywhere:
-            names.add(socket.gethostname().lower())
-        if everywhere or names & set(LOOPBACK) or bound.startswith("127."):
-            names |= set(LOOPBACK)
-        return cls(frozenset(names), everywhere)
-
-    def __contains__(self, host: str) -> bool:
-        """Whether a request with this header Host is for this service."""
-        name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() and not host.endswith("]") else host
-        name = name.lower().removesuffix(".")
-        return name in self.names or (self.any_address and _is_address(name.strip("[]")))
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ip_address(name)
-    except ValueError:
-        return False
-    return True
 
 
 @dataclass(frozen=True)
@@ -151,7 +114,7 @@ class ModelService:
         self.turns = {long: Turns(**words) for long in (False, True)}
         for name, model in self.models.items():
             self.batchers[name] = Batcher(
-                model, batch_size=self.batch_size, seen=self.metrics.read_together, overlap=overlap, **words
+                model, batch_size=self.batch_size, on_batch=self.metrics.read_together, overlap=overlap, **words
             )
         yield
         for turns in self.turns.values():
@@ -223,8 +186,8 @@ class ModelService:
         scheme, _, given = authorization.partition(" ")
         right = scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), (self.token or "").encode())
         if self.token is not None and not right:
-            told = {"WWW-Authenticate": "Bearer"}
-            raise Problem(401, "send the service's token: Authorization: Bearer …", told)
+            headers = {"WWW-Authenticate": "Bearer"}
+            raise Problem(401, "send the service's token: Authorization: Bearer …", headers)
 
     # ---- the requests ----
 
@@ -249,7 +212,8 @@ class ModelService:
                 await asyncio.sleep(0)  # others have their turn between two texts
                 examples.append(make())
             if each.attention:
-                attention += attention_size(examples[-1])
+                example = examples[-1]
+                attention += len(example.document) * (len(example.query) + len(example.candidates))
                 if attention > self.limits.attention:
                     problem = f"attention of {attention:,} numbers; {self.limits.attention:,} are the most"
                     raise Problem(413, f"{place(number)}{problem}; give less at a time, or ask without attention")
@@ -283,7 +247,7 @@ class ModelService:
     @property
     def waiting(self) -> int:
         """The questions without an answer."""
-        return sum(batcher.asked for batcher in self.batchers.values())
+        return sum(batcher.unanswered for batcher in self.batchers.values())
 
     def _proposed(self, document: str, query: str) -> Sequence[Words]:
         return propose_candidates(*self._words(document, query))
@@ -363,11 +327,6 @@ def check_words(name: str, words: Sequence[str], most: int, where: str) -> None:
         raise Problem(413, f"{where}the {name} has {len(words):,} words; {most:,} are the most; give a part of it")
 
 
-def attention_size(example: Example) -> int:
-    """The size of the attention in a response."""
-    return len(example.document) * (len(example.query) + len(example.candidates))
-
-
 def answers_json(questions: Sequence[Question], names: Sequence[str], predictions: Sequence[Prediction]) -> str:
     """The answers as a JSON list."""
     texts = []
@@ -401,9 +360,9 @@ def fixed(response: Response) -> Callable[[Request], Awaitable[Response]]:
 def pages() -> dict[str, Response]:
     """The files of the page, by their paths."""
     fresh = {"Cache-Control": "no-cache"}
-    found = {
+    by_path = {
         f"/page/{file.name}": Response(200, file.read_bytes(), kind, fresh)
         for file in (files("gareader.serve") / "page").iterdir()
         if (kind := KINDS.get(file.name.rpartition(".")[2]))
     }
-    return found | {"/": found["/page/index.html"], "/docs": found["/page/docs.html"]}
+    return by_path | {"/": by_path["/page/index.html"], "/docs": by_path["/page/docs.html"]}

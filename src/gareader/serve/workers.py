@@ -13,7 +13,7 @@ from time import monotonic
 
 from gareader.core.errors import GareaderError
 from gareader.kernels.library import threads, use_threads
-from gareader.serve.http import Server
+from gareader.serve.connections import Server
 from gareader.serve.service import ModelService
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -118,9 +118,9 @@ class Workers:
         """Number, status and start of the workers that have ended."""
         ended = []
         with suppress(ChildProcessError):
-            while (found := os.waitpid(-1, os.WNOHANG))[0]:
-                worker, began = self.running.pop(found[0])
-                ended.append((worker, found[1], began))
+            while (process := os.waitpid(-1, os.WNOHANG))[0]:
+                worker, began = self.running.pop(process[0])
+                ended.append((worker, process[1], began))
         return ended
 
     def _stop(self) -> None:

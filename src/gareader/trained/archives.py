@@ -12,14 +12,14 @@ from zlib import error as ZlibError  # noqa: N812
 
 from gareader.core.errors import ModelError
 from gareader.core.files import Content, open_regular, uncompressed
-from gareader.trained.folder import NAME, SETTINGS, SUMMED
+from gareader.trained.folder import NAME, READER_JSON, SUMMED
 from gareader.trained.remote import too_large
 
 CARD = "README.md"
 """The file of a model's card, where hubs look for it."""
 CHECKSUM = ".sha256"
 """The ending of the file with the checksum of the file beside it."""
-FILES = frozenset([SETTINGS, *SUMMED, CARD, SETTINGS + CHECKSUM])
+FILES = frozenset([READER_JSON, *SUMMED, CARD, READER_JSON + CHECKSUM])
 """All files that a model's folder may have."""
 ENTRIES = 1000
 """The most files and folders of an archive."""
@@ -70,11 +70,11 @@ def unpack(path: Path, out: Path, limit: int, source: object) -> Path:
         raise refused(source, f"damaged or cut off ({error})") from None
     except OSError as error:
         raise refused(source, f"cannot be unpacked ({error.strerror or error})") from None
-    if (out / SETTINGS).is_file():
+    if (out / READER_JSON).is_file():
         return out
     folders = list(out.iterdir())
-    if len(folders) != 1 or not (folders[0] / SETTINGS).is_file():
-        raise refused(source, f"it is not of one folder with a {SETTINGS}")
+    if len(folders) != 1 or not (folders[0] / READER_JSON).is_file():
+        raise refused(source, f"it is not of one folder with a {READER_JSON}")
     return folders[0]
 
 

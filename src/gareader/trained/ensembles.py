@@ -11,9 +11,9 @@ from gareader.trained.folder import (
     ALPHABET,
     NAME,
     NAMING,
-    SETTINGS,
+    READER_JSON,
     VOCABULARY,
-    WORDS,
+    WORD_TABLE,
     Temperatures,
     as_model_errors,
     check_replaceable,
@@ -39,22 +39,16 @@ def _member(folder: Path, name: object, sums: Mapping[object, str]) -> Path:
     path = named(folder, name)
     if "ensemble" in read_settings(path):
         raise ModelError(f"{folder}: its member {name!r} is an ensemble itself; name the members of that one")
-    if digest(path / SETTINGS) != sums[name]:
+    if digest(path / READER_JSON) != sums[name]:
         way_out = "copy it again, or make the ensemble anew: gareader ensemble"
-        raise ModelError(f"{path / SETTINGS}: not the member that {folder.name} was made of; {way_out}")
+        raise ModelError(f"{path / READER_JSON}: not the member that {folder.name} was made of; {way_out}")
     return path
-
-
-def temperatures(folder: Path, settings: Mapping[str, Any]) -> Temperatures:
-    """The temperatures of an ensemble."""
-    with as_model_errors(folder):
-        return Temperatures.of(settings)
 
 
 def files(folder: Path) -> set[Path]:
     """The files of a model or an ensemble, in its folder or elsewhere; a file that members share is there once."""
     settings = read_settings(folder)
-    own = {(folder / SETTINGS).resolve()}
+    own = {(folder / READER_JSON).resolve()}
     if "ensemble" in settings:
         return own.union(*map(files, members(folder, settings)))
     return own | {path.resolve() for path in files_of(folder, settings).values()}
@@ -100,7 +94,7 @@ def save(members: Sequence[Path], folder: Path, temperatures: Temperatures, note
                 "format": NAMING,
                 "ensemble": [place.name for place in places],
                 **temperatures.record(),
-                "sha256": {place.name: digest(place / SETTINGS) for place in places},
+                "sha256": {place.name: digest(place / READER_JSON) for place in places},
                 "notes": dict(notes),
             }
             write_settings(settings, new)
@@ -132,13 +126,13 @@ class _Box:
 
     def shared(self, files: Mapping[str, Path], sums: Mapping[str, str]) -> tuple[str, set[str]]:
         """The folder here with these words, made for the first model, and the files that a model need not keep."""
-        key = sums[VOCABULARY], sums[WORDS]
+        key = sums[VOCABULARY], sums[WORD_TABLE]
         if key not in self.words:
             self.words[key] = self.free("words"), sums[ALPHABET]
-            for file in (VOCABULARY, ALPHABET, WORDS):
+            for file in (VOCABULARY, ALPHABET, WORD_TABLE):
                 shutil.copyfile(files[file], self.folder / self.words[key][0] / file)
         name, alphabet = self.words[key]
-        return name, {VOCABULARY, WORDS} | ({ALPHABET} if alphabet == sums[ALPHABET] else set())
+        return name, {VOCABULARY, WORD_TABLE} | ({ALPHABET} if alphabet == sums[ALPHABET] else set())
 
     def free(self, name: str) -> str:
         """Make a folder and return its name: that name, with a number if it is taken."""

@@ -22,7 +22,7 @@ from gareader.readers.gated_attention_numpy import GatedAttentionInNumpy
 from gareader.readers.gated_attention_settings import GATED_ATTENTION, GatedAttentionConfig
 from gareader.trained.folder import as_model_errors
 from gareader.trained.packing import PackedTable
-from gareader.trained.stored import Stored, read
+from gareader.trained.stored import WORD_SETTINGS, Stored, read
 
 OPSET, IR = 17, 8
 """Versions that runtimes of 2022 and later know."""
@@ -75,19 +75,10 @@ def onnx_file(folder: Path) -> bytes:
 def metadata(stored: Stored) -> dict[str, str]:
     """What a program needs to make the inputs: vocabulary and alphabet, one entry a line, and settings as JSON."""
     collator = stored.collator
-    words = {
-        "width": collator.width,
-        "pretrained": collator.pretrained,
-        "characters": collator.characters,
-        "unknown_scale": collator.unknown_scale,
-        "seed": collator.seed,
-        "anonymity": collator.anonymity,
-        "marks": collator.marks,
-    }
     return {
         "vocabulary": "\n".join(collator.vocabulary),
         "alphabet": "\n".join(collator.alphabet),
-        "words": json.dumps(words),
+        "words": json.dumps({name: getattr(collator, name) for name in WORD_SETTINGS}),
         "temperatures": json.dumps(stored.temperatures.record()),
     }
 

@@ -16,7 +16,7 @@ from gareader.core.parsing import json_object
 from gareader.core.whole import whole_folder
 from gareader.trained.archives import CHECKSUM, ENTRIES, unpack
 from gareader.trained.ensembles import verify
-from gareader.trained.folder import ARCHIVES, NAME, SETTINGS, SUMMED, digest, read_settings
+from gareader.trained.folder import ARCHIVES, NAME, READER_JSON, SUMMED, digest, read_settings
 from gareader.trained.remote import Address, NotThereError, UnreachableError, download, largest
 
 ORIGIN = "origin.json"
@@ -29,7 +29,7 @@ def fetched(text: str) -> Path:
     address = Address.of(text)
     if address.local is not None and not address.is_archive:
         read_settings(address.local)  # raises an error if there is no model
-        if address.sha256 not in (None, actual := digest(address.local / SETTINGS)):
+        if address.sha256 not in (None, actual := digest(address.local / READER_JSON)):
             raise _other_sum(address, actual, address.sha256)
         return address.local
     entry = cache() / "models" / _key(address)
@@ -97,7 +97,7 @@ def _fetch(address: Address, new: Path) -> None:
         actual, summed = download(place, archive, largest()), place
     else:
         _fetch_folder(place, files, _Budget(), [])
-        actual, summed = digest(files / SETTINGS), place.inside(SETTINGS)
+        actual, summed = digest(files / READER_JSON), place.inside(READER_JSON)
     expected = address.sha256 or _sum_beside(summed, new / ".sum")
     if expected not in (None, actual):
         raise _other_sum(address, actual, expected)
@@ -134,11 +134,11 @@ def _sum_beside(place: Address, file: Path) -> str | None:
         download(address, file, LARGEST)
     except NotThereError:
         return None
-    found = re.match(rb"([0-9a-fA-F]{64})(?:\s|$)", read_small(file))
-    if not found:
+    match = re.match(rb"([0-9a-fA-F]{64})(?:\s|$)", read_small(file))
+    if not match:
         way_out = "give the right one behind the model's address: #sha256=…"
         raise ModelError(f"{address}: there is no SHA-256 in this file; {way_out}")
-    return found[1].decode().lower()
+    return match[1].decode().lower()
 
 
 class _Budget:
@@ -167,7 +167,7 @@ def _fetch_folder(address: Address, out: Path, budget: _Budget, parents: list[tu
     """Fetch `reader.json` and the files that it names, from this folder and those inside it or, for members, beside."""
     out.mkdir(exist_ok=True)
     try:
-        budget.download(address.inside(SETTINGS), out / SETTINGS, LARGEST)
+        budget.download(address.inside(READER_JSON), out / READER_JSON, LARGEST)
     except NotThereError as error:
         archive = f"the address of an archive ends with {' or '.join(ARCHIVES)}"
         raise NotThereError(f"{address}: there is no model here ({error}); {archive}") from None
@@ -203,7 +203,7 @@ def _fetch_first(name: str, places: list[tuple[Address, Path]], budget: _Budget)
 
 def _name(address: Address, name: object) -> str:
     if not (isinstance(name, str) and NAME.fullmatch(name)):
-        raise ModelError(f"{address}: its {SETTINGS} names {name!r}, which is no folder inside it; ask its owner")
+        raise ModelError(f"{address}: its {READER_JSON} names {name!r}, which is no folder inside it; ask its owner")
     return name
 
 

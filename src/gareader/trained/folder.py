@@ -25,10 +25,10 @@ FORMATS = COMPLETE, NAMING = 1, 2
 A new number comes when a folder written now could not be read by an earlier version.
 """
 
-SETTINGS, WEIGHTS = "reader.json", "weights.safetensors"
-VOCABULARY, ALPHABET, WORDS = "vocabulary.txt", "alphabet.txt", "words.safetensors"
+READER_JSON, WEIGHTS = "reader.json", "weights.safetensors"
+VOCABULARY, ALPHABET, WORD_TABLE = "vocabulary.txt", "alphabet.txt", "words.safetensors"
 """The word table has a file of its own, because training need not change it, and models may share it."""
-SUMMED = (VOCABULARY, ALPHABET, WORDS, WEIGHTS)
+SUMMED = (VOCABULARY, ALPHABET, WORD_TABLE, WEIGHTS)
 """The files whose checksums `reader.json` has."""
 DIGEST = "digest"
 """The key of the checksum of `reader.json` itself: the SHA-256 of its other keys; earlier versions wrote none."""
@@ -45,7 +45,7 @@ def check_replaceable(folder: Path) -> None:
         raise ModelError(f"{folder}: a model's folder needs a name; write one, for example {folder / 'packed'}")
     if folder.is_file():
         raise ModelError(f"{folder}: this is a file, and a model is a folder; choose another name")
-    if folder.exists() and any(folder.iterdir()) and not (folder / SETTINGS).exists():
+    if folder.exists() and any(folder.iterdir()) and not (folder / READER_JSON).exists():
         raise ModelError(f"{folder}: this holds something else than a model; choose another folder")
 
 
@@ -56,7 +56,7 @@ def check_words(words: Path, out: Path) -> None:
         raise ModelError(f"{words}: words that models share lie beside them; name a folder such as {beside}")
     if not NAME.fullmatch(words.resolve().name):
         raise ModelError(f"{words}: this name is of other than letters, digits, spaces and _ . -; choose another")
-    missing = [name for name in (VOCABULARY, ALPHABET, WORDS) if not (words / name).is_file()]
+    missing = [name for name in (VOCABULARY, ALPHABET, WORD_TABLE) if not (words / name).is_file()]
     if words.exists() and missing:
         raise ModelError(f"{words}: there are no words here (no {missing[0]}); choose another folder")
 
@@ -64,23 +64,23 @@ def check_words(words: Path, out: Path) -> None:
 def write_settings(settings: Mapping[str, Any], folder: Path) -> None:
     """Write `reader.json` with its own checksum."""
     settings = {**settings, DIGEST: settings_digest(settings)}
-    (folder / SETTINGS).write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    (folder / READER_JSON).write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def read_settings(folder: Path | str) -> dict[str, Any]:
     """Read `reader.json`, and no other file of the model."""
     folder = Path(folder)
     try:
-        settings = json_object(read_small(folder / SETTINGS))
+        settings = json_object(read_small(folder / READER_JSON))
     except FileNotFoundError:
-        below = next(iter(sorted(folder.glob(f"*/{SETTINGS}"))), None)
+        below = next(iter(sorted(folder.glob(f"*/{READER_JSON}"))), None)
         way_out = f"did you mean {below.parent}?" if below else "check the path"
-        raise ModelError(f"{folder}: there is no model here (no {SETTINGS}); {way_out}") from None
+        raise ModelError(f"{folder}: there is no model here (no {READER_JSON}); {way_out}") from None
     except NotADirectoryError:
         problem = "this is a file, and a model is a folder or a name in the box; type: gareader models"
         raise ModelError(f"{folder}: {problem}") from None
     except (ValueError, OSError) as error:
-        raise ModelError(f"{folder / SETTINGS}: cannot be read: {error}; copy the model again") from None
+        raise ModelError(f"{folder / READER_JSON}: cannot be read: {error}; copy the model again") from None
     number = settings.get("format")
     if number not in FORMATS:
         known = " and ".join(map(str, FORMATS))
@@ -89,7 +89,9 @@ def read_settings(folder: Path | str) -> dict[str, Any]:
         )
     if DIGEST in settings and settings[DIGEST] != settings_digest(settings):
         way_out = "copy the model again, or, if you changed it yourself, remove that key"
-        raise ModelError(f"{folder / SETTINGS}: damaged: its checksum, the key {DIGEST!r}, does not match; {way_out}")
+        raise ModelError(
+            f"{folder / READER_JSON}: damaged: its checksum, the key {DIGEST!r}, does not match; {way_out}"
+        )
     for key in _OBJECTS:
         if key in settings and not isinstance(settings[key], dict):
             raise _misfit(folder, f"{key!r} is {json_kind(settings[key])} where an object is due")
@@ -106,7 +108,7 @@ def named(folder: Path, name: object) -> Path:
     """The folder of that name inside this one or beside it: a stranger's `reader.json` can name no other."""
     if not (isinstance(name, str) and NAME.fullmatch(name)):
         problem = f"names {name!r}, and a model may name only a folder inside its own or beside it"
-        raise ModelError(f"{folder / SETTINGS}: {problem}; copy the model again")
+        raise ModelError(f"{folder / READER_JSON}: {problem}; copy the model again")
     here = folder.resolve()
     places = [place / name for place in (here, here.parent) if (place / name).is_dir()]
     if not places:
@@ -195,6 +197,7 @@ class Temperatures:
 
 
 AS_TRAINED = Temperatures()
+_MISFITS = ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError
 
 
 @contextmanager
@@ -207,9 +210,7 @@ def as_model_errors(folder: Path) -> Iterator[None]:
     except OSError as error:
         problem = f"cannot be read ({error.strerror or error}); copy the model again"
         raise ModelError(f"{error.filename or folder}: {problem}") from None
-    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
-        raise _misfit(folder, error) from None
-    except (SafetensorError, ConfigError) as error:
+    except (*_MISFITS, SafetensorError, ConfigError) as error:
         raise _misfit(folder, error) from None
 
 

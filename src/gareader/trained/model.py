@@ -28,7 +28,7 @@ from gareader.trained.folder import (
     SUMMED,
     VOCABULARY,
     WEIGHTS,
-    WORDS,
+    WORD_TABLE,
     Temperatures,
     as_model_errors,
     check_replaceable,
@@ -76,7 +76,7 @@ def _write(model: Model, folder: Path, packed: bool, words_of: Path | None) -> N
     shared = None if words_of is None else Lexicon.read(words_of)
     if shared is None:
         collator.vocabulary.write(folder / VOCABULARY)
-        save_file({name: value for name, value in tensors.items() if name.startswith(TABLE)}, folder / WORDS)
+        save_file({name: value for name, value in tensors.items() if name.startswith(TABLE)}, folder / WORD_TABLE)
     elif shared.vocabulary != collator.vocabulary or not np.array_equal(shared.table[:], weights[TABLE]):
         raise ModelError(f"{words_of}: these are not the words of the model; pack it: gareader pack --words")
     if shared is None or shared.alphabet != collator.alphabet:

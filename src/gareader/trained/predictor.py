@@ -19,8 +19,8 @@ from gareader.data.vocabulary import Alphabet, Vocabulary
 from gareader.kernels.library import chosen_precision
 from gareader.readers.gated_attention_numpy import GatedAttentionInNumpy, shapes
 from gareader.readers.gated_attention_settings import GATED_ATTENTION, GatedAttentionConfig
-from gareader.trained.ensembles import members, temperatures
-from gareader.trained.folder import AS_TRAINED, SETTINGS, Temperatures, as_model_errors, read_settings
+from gareader.trained.ensembles import members
+from gareader.trained.folder import AS_TRAINED, READER_JSON, Temperatures, as_model_errors, read_settings
 from gareader.trained.models import BOX, DEFAULT, folder
 from gareader.trained.stored import Stored, read
 
@@ -242,7 +242,7 @@ def load(model: Path | str = DEFAULT) -> Answering:
     """
     path = folder(model).resolve()
     try:
-        changed = (path / SETTINGS).stat().st_mtime_ns
+        changed = (path / READER_JSON).stat().st_mtime_ns
     except OSError:
         changed = 0
     return _load(path, changed)
@@ -253,7 +253,8 @@ def _load(path: Path, changed: int) -> Answering:  # noqa: ARG001
     settings = read_settings(path)
     if "ensemble" in settings:
         readers = [load(member) for member in members(path, settings)]
-        return Ensemble(readers, temperatures(path, settings), source=path)
+        with as_model_errors(path):
+            return Ensemble(readers, Temperatures.of(settings), source=path)
     stored = read(path)
     return Predictor(_reader(path, stored), stored.collator, stored.temperatures, source=path)
 
@@ -270,7 +271,7 @@ def _name(source: Path | None) -> str:
 def _reopened(place: Path | str, permutations: int) -> Answering:
     """Load the model of a pickle."""
     path = BOX / place
-    if not (path / SETTINGS).is_file():
+    if not (path / READER_JSON).is_file():
         raise ModelError(
             f"{place}: the model that was pickled is not there any more; a pickle holds the folder of a model, not its "
             "weights: put the folder back, or load the model from where it is now and pickle it again"

@@ -15,7 +15,7 @@ from gareader.trained.archives import CARD, CHECKSUM
 from gareader.trained.card import Facts, card
 from gareader.trained.folder import (
     COMPLETE,
-    SETTINGS,
+    READER_JSON,
     Temperatures,
     as_model_errors,
     check_replaceable,
@@ -56,14 +56,14 @@ def push(model: Path, address: Address, facts: Facts, text: str | None = None, *
             archives.write(files, summed, address.name)
             written = {address: summed}
         else:
-            summed = files / SETTINGS
+            summed = files / READER_JSON
             inner = sorted(archives.files_inside(files), key=lambda path: path == summed)  # without it, it is no model
             written = {_below(address, path.relative_to(files)): path for path in inner}
-        actual, name = digest(summed), address.name if address.is_archive else SETTINGS
+        actual, name = digest(summed), address.name if address.is_archive else READER_JSON
         beside = Path(folder, "sum")
         beside.write_text(f"{actual}  {name}\n", encoding="utf-8")
         size = sum(path.stat().st_size for path in written.values())
-        written[(address if address.is_archive else address.inside(SETTINGS)).beside(CHECKSUM)] = beside
+        written[(address if address.is_archive else address.inside(READER_JSON)).beside(CHECKSUM)] = beside
         _write(address, written)
     return Pushed(address.text if address.local is None else address.local.resolve().as_uri(), actual, size)
 

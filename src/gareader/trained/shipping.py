@@ -57,7 +57,7 @@ def _pretrained(model: Model) -> WordTable:
     """The words that have a pretrained vector."""
     known = model.collator.pretrained
     vocabulary = Vocabulary(list(model.collator.vocabulary)[:known])
-    return WordTable(vocabulary, arrays(model.reader)[TABLE][:known], exact=known, lowered=0)
+    return WordTable(vocabulary, arrays(model.reader)[TABLE][:known], known)
 
 
 def _all_words(model: Model, vectors: Path) -> WordTable:
@@ -73,7 +73,7 @@ def _all_words(model: Model, vectors: Path) -> WordTable:
 def _shared(model: Model, folder: Path) -> WordTable:
     """The words of the folder; raise ModelError if their vectors are not those of the model, rounded."""
     lexicon = Lexicon.read(folder)
-    words = WordTable(lexicon.vocabulary, lexicon.table[:], exact=len(lexicon.vocabulary), lowered=0)
+    words = WordTable(lexicon.vocabulary, lexicon.table[:], len(lexicon.vocabulary))
     rounded = unpack(pack({TABLE: arrays(model.reader)[TABLE]}))[TABLE]
     _check_trained_with(words, model, rounded, folder, "name another folder, and they are written there")
     return words

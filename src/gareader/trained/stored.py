@@ -17,13 +17,13 @@ from gareader.trained.folder import (
     ALPHABET,
     VOCABULARY,
     WEIGHTS,
-    WORDS,
+    WORD_TABLE,
     Temperatures,
     as_model_errors,
     read_settings,
     verified_files,
 )
-from gareader.trained.lexicon import Table, forgetting_damaged_words, shared_words, words
+from gareader.trained.lexicon import StoredTable, forgetting_damaged_words, shared_words, words
 from gareader.trained.packing import check_finite, unpack
 
 
@@ -52,7 +52,7 @@ class Stored:
     settings: Mapping[str, Any]
     """The reader's settings, as they were recorded."""
     collator: Collator
-    words: Table
+    words: StoredTable
     """The word table, which may be packed and is memory-mapped."""
     weights: Mapping[str, NDArray[Any]]
     """All weights but the word table, in single precision, by name."""
@@ -68,14 +68,14 @@ def read(folder: Path) -> Stored:
         raise ModelError(f"{folder}: this is an ensemble, and a single model is needed; {members}")
     with as_model_errors(folder), forgetting_damaged_words(), verified_files(folder, settings) as files:
         word_settings = from_table(WordSettings, settings["words"], "words")
-        shared = files[WORDS].parent != folder
+        shared = files[WORD_TABLE].parent != folder
         if shared and settings["settings"].get("update_words", True):
             raise ConfigError("its word vectors are to be trained, and those it shares with others cannot be")
         if shared:
-            sums = settings["sha256"][VOCABULARY], settings["sha256"][WORDS]
-            vocabulary, table = shared_words(files[VOCABULARY], files[WORDS], sums)
+            sums = settings["sha256"][VOCABULARY], settings["sha256"][WORD_TABLE]
+            vocabulary, table = shared_words(files[VOCABULARY], files[WORD_TABLE], sums)
         else:
-            vocabulary, table = words(files[VOCABULARY], files[WORDS])
+            vocabulary, table = words(files[VOCABULARY], files[WORD_TABLE])
         if tuple(table.shape) != (len(vocabulary), word_settings.width):
             size = tuple(table.shape)
             raise ConfigError(f"{len(vocabulary)} words of width {word_settings.width}, but a word table of {size}")

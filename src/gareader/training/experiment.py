@@ -14,11 +14,10 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from gareader.core.claims import check_same, clean_unless, read_claim, write_claim
+from gareader.core.claims import check_same, clean_unless, locked, read_claim, write_claim
 from gareader.core.config import Settings, Table, changed, declared, flat, from_table, load_table
 from gareader.core.distributed import ALONE, Group, joined, restarted
 from gareader.core.errors import ConfigError, TrainingError, did_you_mean
-from gareader.core.locks import locked
 from gareader.core.presets import settings_file
 from gareader.data.addresses import is_prepared
 from gareader.data.anonymity import mark
@@ -91,7 +90,7 @@ class Experiment:
         with clean_unless(lambda: resume or not group.first, lambda: [*folder.iterdir()] if folder.exists() else []):
             if group.first:
                 self.claim(folder, resume)
-            return self.prepare_run(folder, resume, watch, group)
+            return self.prepared_run(folder, resume, watch, group)
 
     @contextmanager
     def opened(
@@ -112,11 +111,7 @@ class Experiment:
         with locked(folder / "lock", busy) if group.first else nullcontext():
             yield self.run(folder, resume=resume, watch=watch, group=group)
 
-    def run_or_resume(self, folder: Path) -> Run:
-        """Begin a run in the folder, or resume the one that is there."""
-        return self.run(folder, resume=is_begun(folder))
-
-    def prepare_run(self, folder: Path, resume: bool, watch: Watch, group: Group) -> Run:
+    def prepared_run(self, folder: Path, resume: bool, watch: Watch, group: Group) -> Run:
         """Prepare the corpora, build the reader, and load the checkpoint if there is one to resume."""
         training_device(self.train, group)
         if self.data.vectors is not None:
@@ -192,12 +187,12 @@ class Experiment:
 
     def sources(self) -> dict[str, str]:
         """The checksums of the corpora that can be read and are not prepared."""
-        found = {}
+        sums = {}
         for name, path in {"train": self.data.train, "validation": self.data.validation}.items():
             with suppress(OSError):
                 if not is_prepared(path):
-                    found[name] = checksum(Path(path))
-        return found
+                    sums[name] = checksum(Path(path))
+        return sums
 
     def changed(self, before: "Experiment") -> list[str]:
         """The names of the settings in which two experiments differ."""

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 from math import isfinite
 from pathlib import Path
 from time import monotonic
@@ -28,7 +28,7 @@ from gareader.data.examples import Example
 from gareader.measuring.evaluation import Report, answers, evaluate
 from gareader.nn.tensors import Batch, tensors
 from gareader.readers.registry import kind_of
-from gareader.trained.folder import SETTINGS
+from gareader.trained.folder import READER_JSON
 from gareader.trained.model import Model, OnTorch, save
 from gareader.trained.predictor import Answering, Predictor, load
 from gareader.training import checkpoint
@@ -41,6 +41,7 @@ STATE, METRICS, BEST, LAST = "state.safetensors", "metrics.jsonl", "best", "last
 """In a run folder: the checkpoint, the metrics, the best model so far, and the model of the last update."""
 
 
+@dataclass(eq=False, repr=False)
 class Run:
     """One training run in its own folder.
 
@@ -48,38 +49,26 @@ class Run:
     writes files.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        model: Model,
-        config: TrainConfig,
-        training: Sequence[Example],
-        validation: Sequence[Example],
-        lengths: NDArray[np.int32],
-        *,
-        group: Group = ALONE,
-        fingerprint: str = "",
-        on_metrics: Callable[[dict[str, Any]], None] = lambda metrics: None,
-    ) -> None:
-        """`model` has the reader to train, `lengths` the document lengths of the training examples.
+    folder: Path
+    model: Model
+    """With the reader to train."""
+    config: TrainConfig
+    training: Sequence[Example]
+    validation: Sequence[Example]
+    lengths: NDArray[np.int32]
+    """The document lengths of the training examples."""
+    group: Group = field(default=ALONE, kw_only=True)
+    fingerprint: str = field(default="", kw_only=True)
+    """That of questions and word vectors; a checkpoint with another fingerprint is refused."""
+    on_metrics: Callable[[dict[str, Any]], None] = field(default=lambda metrics: None, kw_only=True)
 
-        `fingerprint` is that of questions and word vectors; a checkpoint with another fingerprint is refused.
-        """
-        self.folder = folder
-        self.model = model
-        self.reader = model.reader
-        self.config = config
-        self.training = training
-        self.validation = validation
-        self.lengths = lengths
-        self.group = group
-        self.fingerprint = fingerprint
-        self.on_metrics = on_metrics
-        self.engine = Engine(kind_of(model.name), self.reader, config, group)
+    def __post_init__(self) -> None:
+        self.reader = self.model.reader
+        self.engine = Engine(kind_of(self.model.name), self.reader, self.config, self.group)
         self.weights = {name: p for name, p in self.reader.named_parameters() if p.requires_grad}
-        self.optimiser = Optimiser(config, self.weights, row_tables(config, self.weights, group))
+        self.optimiser = Optimiser(self.config, self.weights, row_tables(self.config, self.weights, self.group))
         self.moving_average = {
-            name: weight.detach().clone() for name, weight in self.weights.items() if config.ema is not None
+            name: weight.detach().clone() for name, weight in self.weights.items() if self.config.ema is not None
         }
         self.position = Position()
         self.window: list[dict[str, float]] = []  # metrics of the updates since the last line in the metrics file
@@ -311,7 +300,7 @@ class Run:
     @property
     def best_is_gone(self) -> bool:
         """Whether the best model of the position is not in the folder."""
-        return bool(self.position.best_step) and not (self.folder / BEST / SETTINGS).is_file()
+        return bool(self.position.best_step) and not (self.folder / BEST / READER_JSON).is_file()
 
     def saved_state(self) -> Checkpoint:
         """The checkpoint in the folder; an empty one if the run was killed before the first one."""
@@ -339,7 +328,7 @@ class Run:
 
     def without_lost_best(self, position: Position) -> Position:
         """Tell if the best model of the run is gone, and forget it, so that the best of the rest is kept."""
-        if position.finished or not position.best_step or (self.folder / BEST / SETTINGS).is_file():
+        if position.finished or not position.best_step or (self.folder / BEST / READER_JSON).is_file():
             return position
         lost = f"accuracy {position.best_accuracy:.1%}, update {position.best_step:,}"
         warnings.warn(

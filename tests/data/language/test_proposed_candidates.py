@@ -2,7 +2,8 @@
 
 import pytest
 
-from gareader.data.language.candidates import LIMIT, Kind, find_candidates, is_person
+from gareader.data.language.blanks import Kind, is_person
+from gareader.data.language.candidates import LIMIT, find_candidates
 from gareader.data.text import query_words, tokenise
 
 FABLE = (

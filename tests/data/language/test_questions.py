@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from gareader.core.errors import ExampleError
-from gareader.data.language.candidates import Kind
+from gareader.data.language.blanks import Kind
 from gareader.data.language.questions import Cloze, as_cloze
 from gareader.data.text import query_words, tokenise, words
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from forked import Command
-from gareader.core.locks import is_locked, locked
+from gareader.core.claims import is_locked, locked
 from gareader.studies.study import Studio, Study, read_results
 from gareader.training.run import METRICS, STATE, Run
 from studies.study.small_studies import edit

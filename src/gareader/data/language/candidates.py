@@ -1,16 +1,25 @@
 """Candidates for the blank of a query: names, nouns, dates, numbers, verbs or adjectives of the document."""
 
 import re
-import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from functools import cached_property, lru_cache
 from itertools import groupby
-from pathlib import Path
 
-from gareader.data.examples import FUNCTION_WORDS, PLACEHOLDER, Words
+from gareader.data.examples import Words
+from gareader.data.language.blanks import (
+    ADJECTIVES,
+    LETTERS,
+    LISTS,
+    NO_CANDIDATES,
+    PASTS,
+    SPEAKING,
+    Blank,
+    Kind,
+    is_person,
+    is_time,
+)
 from gareader.data.language.entities import Entity, find_entities
 from gareader.data.language.name_words import CALENDAR, NOT_PERSONS, PEOPLES, PLACES, TITLES
 from gareader.data.language.perceptron import tagger
@@ -18,73 +27,17 @@ from gareader.data.language.perceptron import tagger
 LIMIT = 100
 """The most candidates that are proposed."""
 
-_LISTS = {
-    name: frozenset(words.split())
-    for name, words in tomllib.loads(Path(__file__).with_name("candidate_words.toml").read_text("utf-8")).items()
-}
-_SPEAKING, _PERSONS, _PERSON_ENDINGS = _LISTS["speaking"], _LISTS["persons"], tuple(_LISTS["person_endings"])
-_NO_CANDIDATES = _LISTS["no_candidates"]
-PAST: dict[str, str] = dict(pair.split(":") for pair in _LISTS["past"])
-"""The past form of each irregular verb."""
-_PASTS = frozenset(PAST.values())
-_PLURALS = (
-    ("men", "man"),
-    ("children", "child"),
-    ("mice", "mouse"),
-    ("geese", "goose"),
-    ("ves", "f"),
-    ("ves", "fe"),
-    ("ies", "y"),
-    ("es", ""),
-    ("s", ""),
-)
-
-_UNSEEN = "qqq"
-"""In place of the blank: the tagger has no weights for this word, so that its tag depends on the context alone."""
 _ENDS = frozenset([".", "!", "?"])
 _CLOSING = frozenset(["''", "'", "-RRB-"])
 _MONTHS = frozenset(word for word in CALENDAR if not word.removesuffix("s").endswith("day"))
-_ADJECTIVES = frozenset(["JJ", "JJR", "JJS"])
 _VERB_FORMS = (frozenset(["VBD", "VBN"]), frozenset(["VB", "VBP"]), frozenset(["VBZ"]), frozenset(["VBG"]))
 
-_LETTERS = {
-    **dict.fromkeys(["DT", "PDT", "PRP$"], "D"),
-    **dict.fromkeys(["JJ", "JJR", "CD"], "A"),
-    **dict.fromkeys(["VBN", "VBG"], "P"),
-    **dict.fromkeys(["NN", "NNS", "NNP", "NNPS"], "N"),
-    **dict.fromkeys(["WP", "WP$"], "W"),
-    "JJS": "S",
-    "POS": "O",
-    **dict.fromkeys(["VBD", "VBZ", "VBP", "MD"], "V"),
-    **dict.fromkeys(["IN", "TO"], "I"),
-    **dict.fromkeys(["PRP", "EX"], "H"),
-    "VB": "B",
-    "RB": "R",
-    ",": ",",
-}
-"""A letter for each tag, so that phrases of a sentence are matches in a text; x is any other tag, E a name."""
 _PHRASE = re.compile("(?:(?<=[DA])P|[AS])*N+|(?<=D)A*S")
 """Nouns with their modifiers, or a superlative alone: the old woman, a widowed queen, the youngest."""
 _POSSESSOR = re.compile("D?((?:[AS]*N+|E+)O)$")
 """Before a phrase: somebody with the sign of a possessor."""
-_BEFORE_VERB = re.compile("[HVNWI]R*$")
-"""Before a verb: a subject, an auxiliary, or to."""
 _OF_PERSON = re.compile(",?W|O")
 """After a noun for a person: who, or the sign of a possessor."""
-
-
-class Kind(Enum):
-    """A kind of candidates."""
-
-    PERSON = "names that may be of persons, and nouns for persons and other beings"
-    NAME = "names"
-    PLACE = "names that are not of persons, and nouns after a preposition of place"
-    NOUN = "nouns, and names after the"
-    BARE = "nouns without determiner"
-    DATE = "dates, and nouns of time"
-    NUMBER = "numbers"
-    VERB = "verbs in the form that fits"
-    ADJECTIVE = "adjectives"
 
 
 def find_candidates(document: Words, query: Words, kinds: Sequence[Kind] = ()) -> list[Words]:
@@ -93,94 +46,23 @@ def find_candidates(document: Words, query: Words, kinds: Sequence[Kind] = ()) -
     Kinds are given for the blank of a question, which does not ask for what it says itself: such candidates are left
     out. Names and nouns are added where there are fewer than two candidates.
     """
-    blank = _Blank.of(query)
-    said = {word.lower() for word in query} if kinds else set()
+    blank = Blank.of(query)
+    query_words = {word.lower() for word in query} if kinds else set()
     kinds = kinds or blank.kinds()
     text = _text(document)
-    found: dict[Words, None] = {}
+    candidates: dict[Words, None] = {}
     for kind in (*kinds, Kind.NAME, Kind.NOUN):
-        if kind in kinds or len(found) < 2:
+        if kind in kinds or len(candidates) < 2:
             fitted = (blank.fitted(words) for words in text.of(kind, blank.tag))
-            found |= dict.fromkeys(words for words in fitted if words and not said.issuperset(map(str.lower, words)))
-    return list(found)[:LIMIT]
+            candidates |= dict.fromkeys(
+                words for words in fitted if words and not query_words.issuperset(map(str.lower, words))
+            )
+    return list(candidates)[:LIMIT]
 
 
 def of_kind(document: Words, kind: Kind) -> list[Words]:
     """The candidates of one kind, whatever the query; verbs are in the past."""
     return _text(document).of(kind, "VBD")
-
-
-@lru_cache(maxsize=20_000)
-def is_person(noun: str) -> bool:
-    """Whether the noun means persons or other beings that act."""
-    last = noun.lower().rpartition("-")[2]
-    singular = [last, *(last.removesuffix(end) + one for end, one in _PLURALS if last.endswith(end))]
-    return any(word in _PERSONS or word.endswith(_PERSON_ENDINGS) for word in singular)
-
-
-def is_time(noun: str) -> bool:
-    """Whether the noun means a time."""
-    return noun.lower() in _LISTS["times"]
-
-
-@dataclass(frozen=True, slots=True)
-class _Blank:
-    """The blank of a query with its surroundings."""
-
-    before: str = ""
-    """The word before it, in lower case."""
-    after: str = ""
-    tag: str = "NN"
-    """The tag that any word would have here, by its context alone."""
-    left: str = ""
-    """The letters of the words before it, by `_LETTERS`."""
-    right: str = ""
-    in_name: bool = False
-    """Whether the word before it is capitalised, as in Johnny ___."""
-
-    @classmethod
-    def of(cls, query: Words) -> "_Blank":
-        """Return the blank of a query; without one, a blank without surroundings."""
-        if PLACEHOLDER not in query:
-            return cls()
-        place = query.index(PLACEHOLDER)
-        tags = tagger().tag([[*query[:place], _UNSEEN, *query[place + 1 :]]])[0]
-        letters = "".join(_LETTERS.get(tag, "x") for tag in tags)
-        before = query[place - 1] if place else ""
-        after = "".join(query[place + 1 : place + 2])
-        named = before[:1].isupper() and tags[place - 1].startswith("NNP")
-        return cls(before.lower(), after.lower(), tags[place], letters[:place], letters[place + 1 :], named)
-
-    def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of candidates that fit here, by the first rule that holds."""
-        determined = self.left.rstrip("ASPR").endswith(("D", "O"))
-        counts = self.after in _LISTS["units"] or (self.before in _LISTS["before_numbers"] and self.right[:1] == "N")
-        if self.before in ("$", "#") or self.tag == "CD" or (counts and not determined):
-            return (Kind.NUMBER,)
-        if determined:
-            return (Kind.ADJECTIVE, Kind.NOUN) if self.tag in _ADJECTIVES else (Kind.NOUN,)
-        if self.before in _SPEAKING or self.after in _SPEAKING:
-            return (Kind.PERSON,)
-        if self.tag.startswith("VB") and _BEFORE_VERB.search(self.left) and not self.right.startswith(("V", "O")):
-            doubtful = self.before == "to" or (self.in_name and not self.right.startswith(("D", "H", "I")))
-            return (Kind.NAME, Kind.VERB) if doubtful else (Kind.VERB,)
-        if self.tag in _ADJECTIVES and self.left.endswith(("V", "VR")):
-            return (Kind.ADJECTIVE,)
-        if self.before in _LISTS["becoming"]:
-            return (Kind.ADJECTIVE, Kind.NOUN)
-        if self.left.endswith(("A", "S")):
-            return (Kind.NAME, Kind.NOUN)
-        if self.right.startswith("V") or not self.left.endswith("I"):  # the subject of a clause, or an object
-            return (Kind.NAME,)
-        dates = (Kind.DATE,) if self.before in _LISTS["before_dates"] else ()
-        return (Kind.NAME, *dates, Kind.BARE) if self.before in _LISTS["before_nouns"] else (Kind.NAME, *dates)
-
-    def fitted(self, words: Words) -> Words:
-        """The candidate without its first or last word if that stands beside the blank; () if more of it does."""
-        rest = words[words[0].lower() == self.before :]
-        rest = rest[: len(rest) - (rest[-1:] != () and rest[-1].lower() == self.after)]
-        beside = {self.before, self.after} - FUNCTION_WORDS
-        return rest if beside.isdisjoint(word.lower() for word in rest) else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +126,7 @@ class _Text:
             case Kind.VERB:
                 return _by_count(self.tagged(next((each for each in _VERB_FORMS if tag in each), _VERB_FORMS[0])))
             case Kind.ADJECTIVE:
-                return _by_count((*self.tagged(_ADJECTIVES), *self.states()))
+                return _by_count((*self.tagged(ADJECTIVES), *self.states()))
 
     def names(self, entities: Iterable[Entity]) -> list[Words]:
         """The most complete names of the entities, and marks such as @entity5, the most frequent first."""
@@ -283,16 +165,16 @@ class _Text:
     def acts(self, phrase: _Phrase) -> bool:
         """Whether the phrase is a speaker, a possessor, or followed by who."""
         words, end = self.sentences[phrase.sentence], phrase.start + len(phrase.words)
-        if _OF_PERSON.match(self.letters[phrase.sentence], end) or self.word_before(phrase) in _SPEAKING:
+        if _OF_PERSON.match(self.letters[phrase.sentence], end) or self.word_before(phrase) in SPEAKING:
             return True
-        return "".join(words[end : end + 1]) in _SPEAKING
+        return "".join(words[end : end + 1]) in SPEAKING
 
     def placed(self, phrase: _Phrase) -> bool:
         """Whether a preposition of place stands before the phrase, or before its possessor."""
         letters = self.letters[phrase.sentence]
         if letters[phrase.start + len(phrase.words) :].startswith("O"):
             return False
-        return letters[: phrase.start].endswith("O") or self.word_before(phrase) in _LISTS["before_places"]
+        return letters[: phrase.start].endswith("O") or self.word_before(phrase) in LISTS["before_places"]
 
     def word_before(self, phrase: _Phrase) -> str:
         """The word before the phrase and its determiner, in lower case."""
@@ -325,12 +207,7 @@ class _Text:
         """The words in lower case with one of these tags."""
         for words, tags in zip(self.sentences, self.tags, strict=True):
             for word, tag in zip(words, tags, strict=True):
-                if (
-                    tag in wanted
-                    and word.islower()
-                    and word not in _NO_CANDIDATES
-                    and word not in _LISTS["auxiliaries"]
-                ):
+                if tag in wanted and word.islower() and word not in NO_CANDIDATES and word not in LISTS["auxiliaries"]:
                     yield (word,)
 
     def states(self) -> Iterator[Words]:
@@ -370,7 +247,7 @@ class _Text:
 
 def _verbal(word: str) -> bool:
     """Whether the word may be a past form or a participle."""
-    return word.endswith(("ing", "ed")) or word in _PASTS
+    return word.endswith(("ing", "ed")) or word in PASTS
 
 
 @lru_cache(maxsize=16)
@@ -380,8 +257,8 @@ def _text(document: Words) -> _Text:
 
 
 def _letter(word: str, tag: str) -> str:
-    letter = _LETTERS.get(tag, "x")
-    return "x" if letter in "NAS" and (word.lower() in _NO_CANDIDATES or not word[0].isalnum()) else letter
+    letter = LETTERS.get(tag, "x")
+    return "x" if letter in "NAS" and (word.lower() in NO_CANDIDATES or not word[0].isalnum()) else letter
 
 
 def _sentences(document: Words) -> Iterator[Words]:

@@ -30,8 +30,8 @@ def _counts(word: str) -> tuple[int, int] | None:
     """The counts of one word: a few answers do not wait for all of them to be read."""
     lines = _lines()
     place = bisect_left(lines, f"{word}\t")
-    found, lower, capital = lines[min(place, len(lines) - 1)].split("\t")
-    return (int(lower), int(capital)) if found == word else None
+    entry, lower, capital = lines[min(place, len(lines) - 1)].split("\t")
+    return (int(lower), int(capital)) if entry == word else None
 
 
 @cache

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gareader.core.errors import ExampleError
 from gareader.data.examples import FUNCTION_WORDS, PLACEHOLDER, Words
-from gareader.data.language.candidates import PAST, Kind, is_person, is_time
+from gareader.data.language.blanks import LETTERS, PAST, PASTS, Kind, is_person, is_time
 from gareader.data.language.perceptron import tagger
 
 _LISTS = tomllib.loads(Path(__file__).with_name("question_words.toml").read_text(encoding="utf-8"))
@@ -24,20 +24,11 @@ _MEASURES = frozenset("old long far tall deep high wide big large heavy often fa
 _MANY = frozenset(["many", "much"])
 _DEFINITE = frozenset("the this that these those".split())
 _PARTICIPLES = ("ed", "wn", "orn", "dden", "tten", "ken", "ven", "sen", "zen", "len")
-_PASTS = frozenset(PAST.values())
 _NEGATIONS = frozenset(["not", "n't", "never"])
 _SPECIAL = _NAMES | _ADJECTIVES | _NUMBERS
 _DOUBLED = re.compile(r"[^aeiou]*[aeiou][^aeiouwxy]")
 
-_LETTERS = {
-    **dict.fromkeys(["DT", "PDT", "PRP$", "CD"], "D"),
-    **dict.fromkeys(["JJ", "JJR", "JJS"], "A"),
-    **dict.fromkeys(["NN", "NNS", "NNP", "NNPS"], "N"),
-    **dict.fromkeys(["PRP", "EX"], "H"),
-    **dict.fromkeys(["VBN", "VBG"], "P"),
-    "POS": "O",
-    ",": ",",
-}
+_LETTERS = LETTERS | {"CD": "D", "JJS": "A"}
 """A letter for each tag; f is a word that joins two phrases."""
 _JOINING = frozenset(["of", "and"])
 _PART = "(?:H|D*(?:(?<=D)P)?A*N+(?:OA*N+)*)"
@@ -229,8 +220,8 @@ class _Question:
 
     def end(self, pattern: re.Pattern[str], start: int) -> int:
         """The end of the phrase at this place; the place itself where there is none."""
-        found = pattern.match(self.letters(), start)
-        return found.end() if found else start
+        match = pattern.match(self.letters(), start)
+        return match.end() if match else start
 
 
 def _head(phrase: Words) -> str:
@@ -244,7 +235,7 @@ def _tags(words: Words) -> Words:
     tags = tagger().tag([words])[0]
     auxiliary = next((place for place, word in enumerate(words) if word in _BE or word in _HAVE), len(words))
     for place in range(auxiliary + 2, len(words)):
-        participle = words[place].endswith(_PARTICIPLES) or words[place] in _PASTS
+        participle = words[place].endswith(_PARTICIPLES) or words[place] in PASTS
         if participle and tags[place][:2] in ("NN", "JJ", "VB") and tags[place - 1][:2] in ("NN", "PR"):
             tags[place] = "VBN"
     return tuple(tags)

@@ -4,18 +4,19 @@ import json
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import NoneType
 from typing import Any
 
-from gareader.core.errors import CorpusError
+from gareader.core.config import Settings, from_table
+from gareader.core.errors import ConfigError, CorpusError
 from gareader.core.files import open_regular
-from gareader.core.parsing import json_kind, json_object
+from gareader.core.parsing import json_object
 
 RESULTS = "results.jsonl"
+_NO_RESULT = (ConfigError, ValueError, TypeError, LookupError)
 
 
 @dataclass(frozen=True)
-class Result:
+class Result(Settings):
     """The result of a trial."""
 
     key: str
@@ -56,7 +57,7 @@ def read_results(folder: Path) -> dict[str, Result]:
             continue
         try:
             result = _parsed(line)
-        except (ValueError, TypeError, LookupError) as error:
+        except _NO_RESULT as error:
             if number == len(lines):
                 break  # no newline at its end: writing it was interrupted
             problem = f"no result of a study ({error}); remove the line, and the trial is done again"
@@ -77,7 +78,7 @@ def append_result(folder: Path, result: Result) -> None:
         try:
             _parsed(text[complete:])
             file.write(b"\n")  # only the newline is missing
-        except (ValueError, TypeError, LookupError):
+        except _NO_RESULT:
             file.truncate(complete)
         file.write(json.dumps(result.record(), ensure_ascii=False).encode() + b"\n")
         file.flush()
@@ -85,24 +86,10 @@ def append_result(folder: Path, result: Result) -> None:
 
 
 def _parsed(line: bytes) -> Result:
-    record = json_object(line)
-    result = Result(**{"splits" if name == "parts" else name: value for name, value in record.items()})
-    for name, kinds in _KINDS.items():
-        if not isinstance(getattr(result, name), kinds):
-            raise TypeError(f"{name} is {json_kind(getattr(result, name))}")
+    record = {"splits" if name == "parts" else name: value for name, value in json_object(line).items()}
+    result = from_table(Result, record, "result")
     for report in result.splits.values():
         low, high = report["interval"]
         if not all(isinstance(value, int | float) for value in (report["accuracy"], report["examples"], low, high)):
             raise TypeError("an accuracy, an interval or a number of examples is no number")
     return result
-
-
-_KINDS: dict[str, Any] = {
-    **dict.fromkeys(("key", "row", "corpus"), str),
-    **dict.fromkeys(("seed", "parameters", "updates", "examples"), int),
-    **dict.fromkeys(("fraction", "minutes"), (int, float)),
-    "splits": dict,
-    "settings": (dict, NoneType),
-    "baseline": (str, NoneType),
-}
-"""The types of a result's values in JSON."""

@@ -20,7 +20,7 @@ from gareader.studies.study.progress import PROGRESS, Progress, read_progress, w
 from gareader.studies.study.results import RESULTS, Result, append_result, read_results
 from gareader.trained import model
 from gareader.trained.predictor import Predictor
-from gareader.training.experiment import Experiment
+from gareader.training.experiment import Experiment, is_begun
 from gareader.training.run import BEST, LAST, STATE, Run
 
 
@@ -103,8 +103,8 @@ class Studio:
             return replace(result, baseline=trial.baseline)
         folder, data = self.run_folder(trial), trial.experiment.data
         data = replace(data, train=self.prepared(data.train), validation=self.prepared(data.validation))
-        run = replace(trial.experiment, data=data).run_or_resume(folder)
-        run.on_metrics = lambda line: self.note(run)
+        run = replace(trial.experiment, data=data).run(folder, resume=is_begun(folder))
+        run.on_metrics = lambda line: write_progress(folder, Progress(run.progress, run.position.seconds / 60))
         if not run.position.finished and not train(run):
             return None
         return replace(
@@ -116,15 +116,11 @@ class Studio:
             minutes=round(run.position.seconds / 60, 2),
         )
 
-    def note(self, run: Run) -> None:
-        """Write how far a run is."""
-        write_progress(run.folder, Progress(run.progress, run.position.seconds / 60))
-
     def progress(self) -> dict[str, Progress]:
         """How far the trials are that have begun and have no result, by their keys."""
         done = self.results()
-        found = {trial.key: read_progress(self.run_folder(trial)) for trial in self.study.trials}
-        return {key: progress for key, progress in found.items() if progress and key not in done}
+        by_trial = {trial.key: read_progress(self.run_folder(trial)) for trial in self.study.trials}
+        return {key: progress for key, progress in by_trial.items() if progress and key not in done}
 
     def conclude(self, trial: Trial, result: Result) -> None:
         """Answer the questions of each missing split, write the predictions, then the result."""

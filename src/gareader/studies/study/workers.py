@@ -50,14 +50,14 @@ class Workers:
 
         `on_end` gets FINISHED, STOPPED or the message of an error.
         """
-        waiting, running, told = deque(trials), list[Job](), False
+        waiting, running, stopping = deque(trials), list[Job](), False
         try:
             while running or (waiting and not stop()):
                 while waiting and len(running) < self.number and not stop():
                     running.append(self.started(waiting.popleft()))
                     on_begin(running[-1].trial)
-                if stop() and not told:
-                    told = True
+                if stop() and not stopping:
+                    stopping = True
                     for job in running:
                         job.process.terminate()
                 ended = wait([job.process.sentinel for job in running], timeout=0.2)
@@ -80,15 +80,15 @@ class Workers:
 
 
 def last_words(job: Job) -> str:
-    """What the process of a job said at its end."""
+    """What the process of a job message at its end."""
     job.process.join()
     try:
-        said: str = job.pipe.recv()
+        message: str = job.pipe.recv()
     except EOFError:
         return f"its process ended with code {job.process.exitcode}; was there enough memory for so many workers?"
     finally:
         job.pipe.close()
-    return said
+    return message
 
 
 def work(file: Path, folder: Path, modules: Sequence[str], threads: int, key: str, pipe: Connection) -> None:

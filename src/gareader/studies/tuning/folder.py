@@ -7,9 +7,8 @@ from pathlib import Path
 
 from sqlalchemy.engine import URL
 
-from gareader.core.claims import check_same, clean_unless, read_claim, write_claim
+from gareader.core.claims import check_same, clean_unless, locked, read_claim, write_claim
 from gareader.core.errors import TrainingError
-from gareader.core.locks import locked
 from gareader.data.store import Watch, prepared_once
 from gareader.studies.tuning.plan import Plan
 from gareader.training.experiment import is_begun

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from gareader.core.config import Table, changed, flat, load_table, override, with_setting
+from gareader.core.config import Table, changed, flat, load_table, with_setting
 from gareader.core.errors import ConfigError
 from gareader.studies.tuning.space import Space, TrialSettings
 from gareader.training.experiment import Experiment, types
@@ -29,9 +29,7 @@ class Plan:
     @classmethod
     def load(cls, config: Path, space: Path, assignments: Iterable[str] = ()) -> "Plan":
         """Read the two files; raise ConfigError for a setting or a value that the reader cannot have."""
-        table = load_table(config)
-        for assignment in assignments:
-            table = override(table, assignment)
+        table = load_table(config, assignments)
         plan = cls(table, Space.load(space, types(table)))
         for corner in islice(plan.space.corners(), CHECKED):
             plan.experiment(corner)

@@ -76,7 +76,8 @@ class Sweep:
     ) -> str:
         """Run a trial and return its state: complete, pruned, lost to another machine, or running if it was stopped."""
         with self.ledger.alive(trial.number):
-            run = self.experiment(trial).run_or_resume(self.run_folder(trial.number))
+            folder = self.run_folder(trial.number)
+            run = self.experiment(trial).run(folder, resume=is_begun(folder))
             state = Attempt(trial, run, self.plan, self.ledger, show).train(stop)
         if state != "running":
             self.clear()
