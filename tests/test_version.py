@@ -12,7 +12,7 @@ PROJECT_TABLE = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="u
 
 
 def test_the_package_and_the_command_know_their_version(capsys):
-    from gareader.cli import app
+    from gareader.cli.app import app
 
     assert gareader.__version__ == PROJECT_TABLE["version"]
     app(["--version"], result_action="return_value")

@@ -11,7 +11,7 @@ import torch
 from gareader.benchmark import measure
 from gareader.benchmark.contenders import BF16, NATIVE, NN_GRU, PYTORCH, Size, TorchGRU, contender, random_batch
 from gareader.benchmark.reading import Measurement
-from gareader.cli import app
+from gareader.cli.app import app
 from gareader.cli.bench import restrict
 from gareader.core.errors import ConfigError
 from gareader.kernels import library

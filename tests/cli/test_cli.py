@@ -11,7 +11,7 @@ import pytest
 from cyclopts import App
 
 import forked
-from gareader.cli import app
+from gareader.cli.app import app
 from places import PROJECT, SAMPLES
 from waiting import wait_until
 

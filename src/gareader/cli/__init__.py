@@ -2,8 +2,11 @@
 
 import gc
 
-gc.disable()  # while modules are imported there is no garbage, and to look for it takes a tenth of a quick command
-from gareader.cli.app import app as app  # noqa: E402
-from gareader.cli.app import main as main  # noqa: E402
 
-gc.enable()
+def main() -> None:
+    """Run the command and exit; the processes that it starts import this module, and need no command."""
+    gc.disable()  # while modules are imported there is no garbage, and to look for it takes a tenth of a quick command
+    from gareader.cli import app
+
+    gc.enable()
+    app.main()
