@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gareader.core.errors import GareaderError
+from gareader.core.terminal import short
 from gareader.data.examples import PLACEHOLDER, Attention, Example, Prediction, Words, counted_words
 from gareader.data.prose import detokenise, pieces
-from gareader.plots.figures import CHARACTERS, COLOURS, LINE, empty_figure, short
+from gareader.plots.figures import CHARACTERS, COLOURS, LINE, empty_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

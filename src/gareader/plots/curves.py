@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gareader.core.errors import GareaderError
-from gareader.plots.figures import CHARACTERS, COLOURS, empty_figure, how_to_read, short
+from gareader.core.terminal import short
+from gareader.plots.figures import CHARACTERS, COLOURS, empty_figure, how_to_read
 from gareader.training.run import metrics_of
 
 if TYPE_CHECKING:

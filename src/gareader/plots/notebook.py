@@ -7,9 +7,9 @@ escaped, and a long one is cut to what the reader looked at.
 from collections.abc import Sequence
 from html import escape
 
+from gareader.core.terminal import short
 from gareader.data.examples import PLACEHOLDER, SURE, Prediction, counted_words
 from gareader.data.prose import detokenise, pieces
-from gareader.plots.figures import short
 
 WHOLE, CONTEXT, AROUND_BLANK = 600, 25, 60
 """Words of a text that is shown whole at most; those beside a word of a longer one, and beside a query's blank."""

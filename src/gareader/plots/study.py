@@ -6,7 +6,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from gareader.core.errors import GareaderError
-from gareader.plots.figures import COLOURS, empty_figure, error_bars, how_to_read, short
+from gareader.core.terminal import short
+from gareader.plots.figures import COLOURS, empty_figure, error_bars, how_to_read
 from gareader.studies.study import Result, Study
 from gareader.studies.study.plan import SPLITS
 
