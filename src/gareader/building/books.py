@@ -47,7 +47,6 @@ class BookBuilder:
     excluded: Excluded | None = None
 
     def __call__(self, book: Book) -> BuiltBook:
-        """Build the questions of a book."""
         try:
             sentences, questions, dropped = self.questions(book)
         except CorpusError as bad:

@@ -50,7 +50,6 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """The ratio of built to official."""
         return self.built / self.official if self.official else None
 
     @property
@@ -83,7 +82,6 @@ class Profile:
             self.add(questions)
 
     def add(self, questions: Sequence[Example]) -> None:
-        """Count the questions of one passage."""
         self.passages[len(questions)] += 1
         for example in questions:
             self.tally.add(example)
@@ -91,7 +89,6 @@ class Profile:
                 (self.answers if number == example.answer else self.distractors)[word_class(words[-1])] += 1
 
     def merge(self, other: "Profile") -> None:
-        """Add the counts of another profile."""
         self.tally.merge(other.tally)
         self.answers += other.answers
         self.distractors += other.distractors

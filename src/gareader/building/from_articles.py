@@ -28,8 +28,6 @@ AT_ONCE = 32
 
 @dataclass(frozen=True)
 class Shares:
-    """The shares of validation and test."""
-
     validation: float = 0.05
     test: float = 0.05
 
@@ -66,7 +64,6 @@ class NewsBuilder:
         ]
 
     def questions(self, raw: RawArticle) -> list[news.NewsQuestion]:
-        """The questions of one article."""
         article = articles.tokenise_article(raw)
         article = article if self.longest is None else article.beginning(self.longest)
         names = news.questions(article, self.seed, self.anonymise, self.fewest)
@@ -174,7 +171,6 @@ def _tokenised(batch: Sequence[RawArticle]) -> list[articles.Article]:
 
 
 def batches(items: Iterator[Item], size: int) -> Iterator[list[Item]]:
-    """Yield lists of `size` items."""
     while batch := list(islice(items, size)):
         yield batch
 

@@ -82,13 +82,11 @@ class _Counts:
     counts: Counter[str] = field(default_factory=Counter)
 
     def merge(self, other: "_Counts") -> None:
-        """Add other counts."""
         self.official.merge(other.official)
         self.built.merge(other.built)
         self.counts += other.counts
 
     def share(self, part: str, whole: str) -> float:
-        """The share of one count in another."""
         return self.counts[part] / self.counts[whole] if self.counts[whole] else 0.0
 
 

@@ -52,7 +52,6 @@ class Book:
         return sentences
 
     def bad(self, problem: str) -> CorpusError:
-        """The error for this book."""
         return CorpusError(f"{self.title}: {problem}" if self.tokenised else problem, self.path, self.line)
 
 

@@ -189,7 +189,6 @@ class Skipped:
 
 
 def percent(share: float) -> str:
-    """A share in percent."""
     return f"{share:.1%}"
 
 

@@ -305,7 +305,6 @@ def _print_counts(out: Path, counts: Mapping[str, int], skipped: int, as_json: b
 
 
 def _records(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The rows of the table for JSON."""
     return [{**asdict(row), "ratio": row.ratio, "differs": row.differs} for row in rows]
 
 

@@ -70,7 +70,6 @@ def record(folder: Path) -> dict[str, Any]:
 
 
 def overview(records: list[dict[str, Any]]) -> Table:
-    """A table with a line for each model."""
     table = Table(box=None, pad_edge=False)
     for heading in ("name", "what it reads", "accuracy", "measured on", "size"):
         table.add_column(heading, no_wrap=heading in ("name", "accuracy", "size"), overflow="fold")
@@ -248,7 +247,6 @@ def measured_on(predictions: list[Prediction], corpus: str) -> dict[str, Any]:
 
 
 def in_words(about: dict[str, Any], out: Path, temperatures: Temperatures, when: str = "") -> str:
-    """The record of a new model as text."""
     parts = [f"{out}: {about['bytes'] / 1e6:.1f} MB"]
     if measured := about.get("measured"):
         questions = f"{measured['examples']:,} questions of {measured['corpus']}{when}"

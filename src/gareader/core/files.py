@@ -107,7 +107,6 @@ class _Xz(RawIOBase):
         self.decoder = LZMADecompressor(memlimit=_XZ_MEMORY)
 
     def readable(self) -> bool:
-        """Say that this is for reading."""
         return True
 
     def readinto(self, buffer: Any) -> int:

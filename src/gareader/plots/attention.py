@@ -240,7 +240,6 @@ def caption(prediction: Prediction, every: list[Mention], shown: list[Mention], 
 
 
 def how(prediction: Prediction) -> str:
-    """How the figure is read, in a sentence."""
     hops = prediction.attention.hops if prediction.attention else ()
     rows = "How to read it: a row is a mention of a candidate, with its number in the text below"
     bars = "the bar is the mention’s share of the final attention, orange for the answer given."

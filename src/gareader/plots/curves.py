@@ -83,7 +83,6 @@ def read_metrics(run: Path) -> list[dict[str, Any]]:
 
 
 def _checked(row: dict[str, Any]) -> dict[str, Any]:
-    """The numbers of a line that are drawn."""
     needed = ["examples"]
     needed += ["loss", "accuracy", "learning_rate"] if "loss" in row else []
     needed += ["validation_accuracy", "validation_loss"] if "validation_accuracy" in row else []

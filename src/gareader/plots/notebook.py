@@ -80,7 +80,6 @@ RULES = """
 
 
 def prediction_html(prediction: Prediction) -> str:
-    """The prediction as HTML."""
     parts = (_query(prediction), _bars(prediction), _notes(prediction), _text(prediction))
     classes = "gareader-prediction tex2jax_ignore mathjax_ignore"  # no dollar of the text begins a formula of MathJax
     return f'<div class="{classes}"><style>{_style()}</style>{"".join(parts)}</div>'

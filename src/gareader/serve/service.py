@@ -240,13 +240,11 @@ class ModelService:
         return as_json({"status": "ok", "waiting": self.waiting})
 
     async def show_metrics(self, request: Request) -> Response:  # noqa: ARG002
-        """Counters for Prometheus."""
         self.metrics.set("gareader_questions_waiting", self.waiting)
         return Response(200, self.metrics.text().encode(), "text/plain; version=0.0.4; charset=utf-8")
 
     @property
     def waiting(self) -> int:
-        """The questions without an answer."""
         return sum(batcher.unanswered for batcher in self.batchers.values())
 
     def _proposed(self, document: str, query: str) -> Sequence[Words]:
@@ -322,13 +320,11 @@ def check_characters(name: str, text: str, words: int, where: str) -> None:
 
 
 def check_words(name: str, words: Sequence[str], most: int, where: str) -> None:
-    """Raise 413 for too many words."""
     if len(words) > most:
         raise Problem(413, f"{where}the {name} has {len(words):,} words; {most:,} are the most; give a part of it")
 
 
 def answers_json(questions: Sequence[Question], names: Sequence[str], predictions: Sequence[Prediction]) -> str:
-    """The answers as a JSON list."""
     texts = []
     for number, (each, name, prediction) in enumerate(zip(questions, names, predictions, strict=True)):
         if not prediction.answerable:
@@ -338,12 +334,10 @@ def answers_json(questions: Sequence[Question], names: Sequence[str], prediction
 
 
 def as_json(value: Any) -> Response:
-    """A value as a response."""
     return Response(200, json.dumps(value, ensure_ascii=False).encode())
 
 
 def as_problem(problem: Problem) -> Response:
-    """A problem as a response."""
     body = json.dumps({"detail": problem.detail}, ensure_ascii=False).encode(errors="replace")
     return Response(problem.status, body, headers=problem.headers)
 

@@ -92,19 +92,16 @@ class Address:
 
     @property
     def is_http(self) -> bool:
-        """Whether this is read with http or https."""
         return self.scheme in ("http", "https")
 
     @property
     def local(self) -> Path | None:
-        """The path on this machine."""
         if self.scheme != "file":
             return None
         return Path(unquote(urlsplit(self.text).path) if "://" in self.text else self.text)
 
     @property
     def name(self) -> str:
-        """The last part of the path."""
         if self.local is not None:
             return self.local.name
         return PurePosixPath(unquote(urlsplit(self.text).path) if self.is_http else self.text).name

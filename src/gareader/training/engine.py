@@ -57,8 +57,6 @@ def exchange_gradients(engine: "Engine", bucket: GradBucket) -> Future[Tensor]:
 
 
 class Engine:
-    """Computes the gradients of a reader."""
-
     def __init__(self, kind: Kind, reader: nn.Module, config: TrainConfig, group: Group = ALONE) -> None:
         self.kind = kind
         self.config = config

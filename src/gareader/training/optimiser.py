@@ -60,7 +60,6 @@ class Optimiser:
         self.torch = OPTIMISERS[config.optimiser](config, [group for group in groups if group["params"]])
 
     def zero_grad(self) -> None:
-        """Forget the gradients of the update before."""
         for weight in self.weights.values():
             weight.grad = None
         for table in self.tables.values():
@@ -99,7 +98,6 @@ class Optimiser:
         return {key: value for key, value in state.items() if value is not None}  # an unused momentum is None
 
     def set_state(self, name: str, state: State) -> None:
-        """Restore what `state` returned."""
         if name in self.tables:
             self.tables[name].restore(state)
         elif state:
@@ -319,7 +317,6 @@ class RMSpropSkip:
         return torch.stack([(rates * self.momentum**k).sum(dim=1), self.rho**waited, self.momentum**waited], dim=1)
 
     def apply(self, values: Tensor, state: State, *factors: Tensor) -> None:
-        """Add up the steps of the momentum."""
         steps, square_decay, decay = factors
         state["square_avg"].mul_(square_decay)
         if self.momentum:
@@ -336,11 +333,9 @@ class AdadeltaSkip:
         self.rho = rho
 
     def factors(self, rates: Tensor, since: Tensor, step: int) -> Tensor:  # noqa: ARG002
-        """The decay of the averages."""
         return (self.rho ** (step - since).double()).unsqueeze(1)
 
     def apply(self, values: Tensor, state: State, *factors: Tensor) -> None:  # noqa: ARG002
-        """Let the averages decay."""
         for average in state.values():
             average.mul_(factors[0])
 

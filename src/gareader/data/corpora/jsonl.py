@@ -68,7 +68,6 @@ class JsonLine:
             raise ForeignLineError(f"{json_kind(self.object)} where an object is due: {self.shape}", path, number)
 
     def bad(self, problem: str) -> CorpusError:
-        """The error for this line."""
         return CorpusError(problem, self.path, self.number)
 
     def check_keys(self, needed: Sequence[str], optional: Sequence[str], known: Collection[str]) -> None:
@@ -84,7 +83,6 @@ class JsonLine:
 
 class _Question(JsonLine):
     def example(self, default_id: str, propose: bool) -> Example:
-        """Return the example of this line."""
         proposed = propose and "candidates" not in self.object
         needed = ("document", "query") if proposed else ("document", "query", "candidates")
         self.check_keys(needed, ("candidates", "answer"), ("id", "document", "query", "candidates", "answer"))

@@ -209,7 +209,6 @@ def _at_start(words: Words, place: int) -> bool:
 
 
 def _in_sentence(words: Words, number: int, evidence: _Evidence, tags: Sequence[str]) -> Iterator[Mention]:
-    """Yield the names of one sentence."""
     if not any(map(capitalised, words)):
         return
     named = _named(words, evidence.headlines[number], evidence, tags)

@@ -255,7 +255,6 @@ def _kinds_of(noun: str) -> tuple[Kind, ...]:
 
 
 def _preposition(gap: _Gap, verb: str, tail: Words) -> Words:
-    """The preposition before the gap."""
     if gap.preposition or (tail and tail[-1] in _PREPOSITIONS):
         return gap.preposition
     return ("to",) if gap.word == "where" and verb in _MOTION else ("in",)

@@ -180,7 +180,6 @@ class _Files:
         self.writer = self._next_file()
 
     def _next_file(self) -> Any:
-        """Open the next file."""
         return pa.ipc.new_file(str(self.path / f"{self.number:05}.arrow" if self.shard else self.path), PREPARED)
 
     def write(self, batch: Any) -> None:

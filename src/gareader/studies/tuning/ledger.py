@@ -71,7 +71,6 @@ class Ledger:
             optuna.storages.fail_stale_trials(self.study)
 
     def id(self, number: int) -> int:
-        """The database id of a trial."""
         return self.storage.get_trial_id_from_study_id_trial_number(self.study_id, number)
 
     @contextmanager

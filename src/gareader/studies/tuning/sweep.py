@@ -65,7 +65,6 @@ class Sweep:
         return bool(trial.user_attrs.get(OWNER) == self.owner)
 
     def run_folder(self, number: int) -> Path:
-        """The folder of a trial's run."""
         return self.folder / RUNS / f"{number:04d}"
 
     def do(
