@@ -90,6 +90,7 @@ def test_without_a_compiler(built_without_a_compiler):
         "trained/models/stories.md",
         "data/language/name_words.toml",
         "data/language/news_words.tsv",
+        "building/kind_words.toml",
         "building/story_words.txt",
         "serve/page/index.html",
         "data/stories/stories.jsonl",

@@ -46,16 +46,7 @@ _SECOND = frozenset(
 _STATE = frozenset(["Parliament", "Cabinet", "Government", "Consulate"])
 """After a people, these are names of their own."""
 _JOINTS = frozenset(["of", "for", "on"])
-_INSTITUTIONS = HEADS | {
-    "Administration",
-    "Authority",
-    "Protection",
-    "Enforcement",
-    "Stores",
-    "Act",
-    "Service",
-    "Services",
-}
+_INSTITUTIONS = HEADS.union("Administration Authority Protection Enforcement Stores Act Service Services".split())
 _BEFORE = frozenset("al bin de del der el la le van von".split())
 """Small words at the beginning of names."""
 _AMBIGUOUS = frozenset(
