@@ -1,7 +1,7 @@
 """Commands that make corpora: build books, build news, build pairs."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
@@ -14,9 +14,9 @@ from rich.table import Table
 
 from gareader.building.books import BookBuilder
 from gareader.building.books import build as build_books
-from gareader.building.fidelity import Row, measure_fidelity
+from gareader.building.fidelity import Fidelity, measure_fidelity
 from gareader.building.from_articles import NewsBuilder, Shares, build_news, build_pairs
-from gareader.building.news_fidelity import measure_news, official_questions
+from gareader.building.news_fidelity import NewsFidelity, measure_news, official_questions
 from gareader.building.overlap import Excluded
 from gareader.building.pairs import PairSettings
 from gareader.building.passages import PassageConfig
@@ -119,15 +119,12 @@ def books(
         measured = measure_fidelity(
             paths, check, builder, workers=everyone, report=skipped, watch=_watched("comparing")
         )
-        if as_json:
-            print(json.dumps({"check": str(check), **asdict(measured), "statistics": _records(measured.statistics)}))
-        else:
-            print(
-                f"{percent(measured.found)} of {measured.questions:,} official questions are among the "
-                f"{measured.built:,} built, {measured.per_passage:.2f} a passage; "
-                f"{percent(measured.reproduced)} of {measured.passages:,} official passages are reproduced"
-            )
-            _print_statistics(measured.statistics)
+        text = (
+            f"{percent(measured.found)} of {measured.questions:,} official questions are among the "
+            f"{measured.built:,} built, {measured.per_passage:.2f} a passage; "
+            f"{percent(measured.reproduced)} of {measured.passages:,} official passages are reproduced"
+        )
+        _print_fidelity(check, measured, text, as_json)
 
 
 @build.command
@@ -211,21 +208,16 @@ def news(
             report=skipped,
             watch=lambda articles: watch(articles, "searching", unit="articles"),
         )
-        if as_json:
-            print(json.dumps({"check": str(check), **asdict(measured), "statistics": _records(measured.statistics)}))
-        else:
-            print(
-                f"{percent(measured.found)} of {measured.questions:,} official questions are among the "
-                f"{measured.built:,} built from their {measured.stories:,} stories, "
-                f"{measured.built / measured.stories:.2f} a story; the stories of {percent(measured.matched)} are given"
-            )
-            print(
-                f"{percent(measured.mentions_found)} of the official mentions are found, "
-                f"{percent(measured.mentions_official)} of those found are official; "
-                f"{percent(measured.split)} of the official entities are split, "
-                f"{percent(measured.joined)} of the built ones join several"
-            )
-            _print_statistics(measured.statistics)
+        text = (
+            f"{percent(measured.found)} of {measured.questions:,} official questions are among the "
+            f"{measured.built:,} built from their {measured.stories:,} stories, "
+            f"{measured.built / measured.stories:.2f} a story; the stories of {percent(measured.matched)} are given\n"
+            f"{percent(measured.mentions_found)} of the official mentions are found, "
+            f"{percent(measured.mentions_official)} of those found are official; "
+            f"{percent(measured.split)} of the official entities are split, "
+            f"{percent(measured.joined)} of the built ones join several"
+        )
+        _print_fidelity(check, measured, text, as_json)
 
 
 @build.command
@@ -304,12 +296,14 @@ def _print_counts(out: Path, counts: Mapping[str, int], skipped: int, as_json: b
         print(f"{out}: {counts['questions']:,} questions from {counts['articles']:,} articles; see {out / 'card.md'}")
 
 
-def _records(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    return [{**asdict(row), "ratio": row.ratio, "differs": row.differs} for row in rows]
-
-
-def _print_statistics(rows: Sequence[Row]) -> None:
+def _print_fidelity(check: Path, measured: Fidelity | NewsFidelity, text: str, as_json: bool) -> None:
     """Print official and built questions side by side, with a mark where they differ by more than a quarter."""
+    rows = measured.statistics
+    if as_json:
+        records = [{**asdict(row), "ratio": row.ratio, "differs": row.differs} for row in rows]
+        print(json.dumps({"check": str(check), **asdict(measured), "statistics": records}))
+        return
+    print(text)
     table = Table("", "official", "built", "ratio", "", box=None, header_style="bold")
     for column in table.columns[1:4]:
         column.justify = "right"
