@@ -1,19 +1,18 @@
 """The fidelity of built questions to the Children's Book Test's own: equal questions, and similar statistics."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
 
 from gareader.building.books import BookBuilder
+from gareader.building.execution import Execution
 from gareader.building.kinds import LISTED, TIMES, often_in_news
 from gareader.building.shelf import Book, books
 from gareader.core.errors import BuildError, CorpusError
-from gareader.core.parallel import in_order
 from gareader.data.corpora import read
-from gareader.data.corpora.files import Report
 from gareader.data.examples import Example, Words, filled
 from gareader.data.statistics import ANSWER_STATISTICS, Tally
 
@@ -167,15 +166,7 @@ def _matches(builder: BookBuilder, keys: frozenset[Key], passages: frozenset[Wor
     return matches
 
 
-def measure_fidelity(
-    paths: Sequence[Path],
-    official: Path,
-    builder: BookBuilder,
-    *,
-    workers: int,
-    report: Report,
-    watch: Callable[[Iterator[BookMatches], int], Iterator[BookMatches]],
-) -> Fidelity:
+def measure_fidelity(paths: Sequence[Path], official: Path, builder: BookBuilder, execution: Execution) -> Fidelity:
     """Build every book's questions and compare them with the official ones; report a bad book."""
     passages = _official(official)
     keys = [_key(example) for example in chain.from_iterable(passages.values())]  # some are in the file twice
@@ -184,9 +175,9 @@ def measure_fidelity(
     profile = Profile()
     count = sum(1 for _ in books(paths, lambda bad: None))
     work = partial(_matches, builder, frozenset(keys), frozenset(passages))
-    for matches in watch(in_order(work, books(paths, report), workers), count):
+    for matches in execution.watch(execution.map(work, books(paths, execution.report)), count):
         if matches.problem:
-            report(matches.problem)
+            execution.report(matches.problem)
         built_keys |= matches.keys
         built_passages |= matches.passages
         profile.merge(matches.profile)

@@ -2,7 +2,7 @@
 
 import tarfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from functools import partial
@@ -11,13 +11,12 @@ from tempfile import TemporaryDirectory
 
 from gareader.building import articles
 from gareader.building.articles import RawArticle
+from gareader.building.execution import Execution
 from gareader.building.fidelity import Row, check_answered
 from gareader.building.from_articles import AT_ONCE, NewsBuilder, batches
 from gareader.building.story_index import StoryIndex
 from gareader.core.errors import BuildError, CorpusError
-from gareader.core.parallel import in_order
 from gareader.data.corpora import read
-from gareader.data.corpora.files import Report
 from gareader.data.examples import PLACEHOLDER, Example, Words
 from gareader.data.statistics import ANSWER_STATISTICS, Tally
 
@@ -116,22 +115,14 @@ def _comparison(builder: NewsBuilder, story: _Story) -> _Counts:
     return result
 
 
-def measure_news(
-    paths: Sequence[Path],
-    official: Path,
-    builder: NewsBuilder,
-    *,
-    workers: int,
-    report: Report,
-    watch: Callable[[Iterator[RawArticle]], Iterator[RawArticle]],
-) -> NewsFidelity:
+def measure_news(paths: Sequence[Path], official: Path, builder: NewsBuilder, execution: Execution) -> NewsFidelity:
     """Find the stories of the official questions, build their questions with marks, and compare."""
     examples = official_questions(official)
-    stories = _stories(paths, examples, workers, report, watch)
+    stories = _stories(paths, examples, execution)
     if not stories:
         raise BuildError(f"no story here belongs to a question of {official}; give the stories that they were made of")
     total = _Counts()
-    for counts in in_order(partial(_comparison, replace(builder, anonymise=True)), stories, workers):
+    for counts in execution.map(partial(_comparison, replace(builder, anonymise=True)), stories):
         total.merge(counts)
     matched = sum(len(story.official) for story in stories)
     statistics = total.official.statistics(), total.built.statistics()
@@ -167,17 +158,12 @@ def official_questions(path: Path) -> list[Example]:
     return examples
 
 
-def _stories(
-    paths: Sequence[Path],
-    examples: Sequence[Example],
-    workers: int,
-    report: Report,
-    watch: Callable[[Iterator[RawArticle]], Iterator[RawArticle]],
-) -> list[_Story]:
+def _stories(paths: Sequence[Path], examples: Sequence[Example], execution: Execution) -> list[_Story]:
     """The stories of the questions; of several stories the one that has most of the question's rare words."""
     best: dict[int, tuple[float, RawArticle]] = {}
-    raw = batches(watch(articles.read_raw(paths, "news", report)), AT_ONCE)
-    for candidates in in_order(partial(_possible, StoryIndex.of(each.document for each in examples)), raw, workers):
+    raw = execution.watch(articles.read_raw(paths, "news", execution.report))
+    search = partial(_possible, StoryIndex.of(example.document for example in examples))
+    for candidates in execution.map(search, batches(raw, AT_ONCE)):
         for story, matches in candidates:
             for number, share in matches.items():
                 if number not in best or share > best[number][0]:
