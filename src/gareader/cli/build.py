@@ -23,7 +23,7 @@ from gareader.building.pairs import PairSettings
 from gareader.building.passages import PassageConfig
 from gareader.building.shelf import texts
 from gareader.building.story_index import StoryIndex
-from gareader.cli.app import AtLeastOne, Json, Skipped, T, percent, watch
+from gareader.cli.app import AtLeastOne, Json, Skipped, T, percent, tell, watch
 from gareader.core.distributed import ALONE, Group, joined
 from gareader.core.errors import BuildError
 
@@ -102,11 +102,11 @@ def books(
                 return
         seconds = monotonic() - started
         speed = counts["words"] / seconds / execution.workers / group.size
-        if as_json:
-            print(json.dumps({"out": str(out), **counts, "skipped": skipped.count, "seconds": round(seconds, 2)}))
-        else:
-            print(f"{out}: {counts['questions']:,} questions from {counts['books']:,} books; see {out / 'card.md'}")
-            print(f"{counts['words']:,} words in {seconds:,.0f} s, {speed:,.0f} a second and process")
+        text = (
+            f"{out}: {counts['questions']:,} questions from {counts['books']:,} books; see {out / 'card.md'}\n"
+            f"{counts['words']:,} words in {seconds:,.0f} s, {speed:,.0f} a second and process"
+        )
+        tell({"out": str(out), **counts, "skipped": skipped.count, "seconds": round(seconds, 2)}, text, as_json)
     if check is not None:
         measured = measure_fidelity(paths, check, builder, _execution(workers, ALONE, skipped, "comparing", "books"))
         text = (
@@ -267,10 +267,8 @@ def _execution(workers: int | None, group: Group, skipped: Skipped, label: str, 
 
 
 def _print_counts(out: Path, counts: Mapping[str, int], skipped: int, as_json: bool) -> None:
-    if as_json:
-        print(json.dumps({"out": str(out), **counts, "skipped": skipped}))
-    else:
-        print(f"{out}: {counts['questions']:,} questions from {counts['articles']:,} articles; see {out / 'card.md'}")
+    text = f"{out}: {counts['questions']:,} questions from {counts['articles']:,} articles; see {out / 'card.md'}"
+    tell({"out": str(out), **counts, "skipped": skipped}, text, as_json)
 
 
 def _print_fidelity(check: Path, measured: Fidelity | NewsFidelity, text: str, as_json: bool) -> None:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 from rich.table import Table
 
-from gareader.cli.app import Json, Modules, import_modules, model_folder, read_with_answers, watch, with_interval
+from gareader.cli.app import Json, Modules, import_modules, model_folder, read_with_answers, tell, watch, with_interval
 from gareader.core.errors import GareaderError, VectorsError
 from gareader.core.files import opened, read_small
 from gareader.core.terminal import shown
@@ -164,7 +164,8 @@ def pack(
         write_words(packed, words)
     notes = {**packed.notes, "about": about, "measured": measured_on(predictions, measure)}
     save(replace(packed, notes=notes), out, packed=True, words_of=words)
-    print(json.dumps(record(out)) if as_json else in_words(record(out), out, packed.temperatures, " after packing"))
+    made = record(out)
+    tell(made, in_words(made, out, packed.temperatures, " after packing"), as_json)
 
 
 def ensemble(
@@ -206,7 +207,8 @@ def ensemble(
     if measure:
         notes["measured"] = measured_on([each.tempered(given) for each in answers[measure]], measure)
     save_ensemble(folders, out, Temperatures(given, proposed), notes)
-    print(json.dumps(record(out)) if as_json else in_words(record(out), out, Temperatures(given, proposed)))
+    made = record(out)
+    tell(made, in_words(made, out, Temperatures(given, proposed)), as_json)
 
 
 def answer(model: "Answering", examples: list[Example], corpus: str) -> list[Prediction]:
