@@ -37,7 +37,7 @@ def shelf(tmp_path):
 
 def built(paths, out, builder=None, held_out=(0, 0), **options):
     bad: list[CorpusError] = []
-    execution = Execution(report=bad.append, **options)
+    execution = Execution(**{"report": bad.append, **options})
     return build(paths, out, builder or BookBuilder(CONFIG), execution, held_out), [str(error) for error in bad]
 
 

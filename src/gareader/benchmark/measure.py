@@ -10,7 +10,7 @@ from time import perf_counter
 
 import torch
 
-from gareader.core.distributed import cores as cores
+from gareader.core.distributed import cores
 from gareader.kernels.library import use_threads
 
 Work = Callable[[], object]

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Literal
 
 from gareader.core.errors import CorpusError
+from gareader.core.parsing import json_kind
 from gareader.data.corpora.files import Report, pieces, utf8
-from gareader.data.corpora.jsonl import JsonLine, json_kind
+from gareader.data.corpora.jsonl import JsonLine
 from gareader.data.examples import Words
 from gareader.data.language.sentences import news_sentences
 

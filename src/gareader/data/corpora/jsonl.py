@@ -9,8 +9,7 @@ from typing import Any
 from unicodedata import normalize
 
 from gareader.core.errors import CorpusError, ExampleError, ForeignLineError, did_you_mean
-from gareader.core.parsing import ParseError, json_value
-from gareader.core.parsing import json_kind as json_kind
+from gareader.core.parsing import ParseError, json_kind, json_value
 from gareader.data.corpora.files import WHOLE, Report, Span, checked_example, good, lines, stem, utf8
 from gareader.data.examples import Example, Words
 from gareader.data.language.candidates import find_candidates

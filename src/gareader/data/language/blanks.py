@@ -15,17 +15,7 @@ NO_CANDIDATES = LISTS["no_candidates"]
 PAST: dict[str, str] = dict(pair.split(":") for pair in LISTS["past"])
 """The past form of each irregular verb."""
 PASTS = frozenset(PAST.values())
-_PLURALS = (
-    ("men", "man"),
-    ("children", "child"),
-    ("mice", "mouse"),
-    ("geese", "goose"),
-    ("ves", "f"),
-    ("ves", "fe"),
-    ("ies", "y"),
-    ("es", ""),
-    ("s", ""),
-)
+_PLURALS = [pair.split(":") for pair in LISTS["plurals"]]
 
 _UNSEEN = "qqq"
 """In place of the blank: the tagger has no weights for this word, so that its tag depends on the context alone."""

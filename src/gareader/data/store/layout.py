@@ -18,13 +18,7 @@ CHECKSUM = b"gareader.crc32"
 def columns(word: Any, **more: Any) -> Any:
     """The schema of a corpus with words of this type."""
     words = pa.list_(word)
-    fields = {
-        "id": pa.string(),
-        "document": words,
-        "query": words,
-        "candidates": pa.list_(words),
-        "answer": pa.int32(),
-    }
+    fields = {"id": pa.string(), "document": words, "query": words, "candidates": pa.list_(words), "answer": pa.int32()}
     return pa.schema(fields | more, {VERSION_KEY: VERSION, CHECKSUM: b"each batch"})
 
 
