@@ -15,7 +15,8 @@ from torch.profiler import ProfilerActivity, profile
 
 from benchmarks.script import AtLeastOne, Batch, Document, Hidden, Json, start
 from gareader.benchmark import contenders
-from gareader.benchmark.measure import Work, cores
+from gareader.benchmark.measure import Work
+from gareader.core.distributed import cores
 
 
 @dataclass(frozen=True)
