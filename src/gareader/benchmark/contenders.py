@@ -79,11 +79,6 @@ class Size:
         characters = 12 * self.types * 10 * 25 * (25 + 25)
         return document + query + attention + characters
 
-    @property
-    def training_operations(self) -> float:
-        """Floating-point operations of a training step: a backward pass has twice as many as a forward pass."""
-        return 3 * self.forward_operations
-
 
 def contender(name: str, size: Size) -> GatedAttentionReader:
     """The contender of that name, with random weights."""

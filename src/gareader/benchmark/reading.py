@@ -49,7 +49,6 @@ class Measurement:
 
     @property
     def share_of_peak(self) -> float:
-        """Operations per second as a share of the peak."""
         return self.operations / self.times[NATIVE].median / self.peak
 
     @property
@@ -90,7 +89,8 @@ def train(size: Size) -> tuple[dict[str, Work], float]:
     def step(name: str) -> Work:
         return partial(training_step(contender(name, size)), batch)
 
-    return with_bf16({name: step(name) for name in GRUS}, in_bf16(step(NATIVE))), size.training_operations
+    works = with_bf16({name: step(name) for name in GRUS}, in_bf16(step(NATIVE)))
+    return works, 3 * size.forward_operations  # a backward pass has twice as many as a forward pass
 
 
 def infer(size: Size) -> tuple[dict[str, Work], float]:

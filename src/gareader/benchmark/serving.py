@@ -135,7 +135,6 @@ class Client(asyncio.Protocol):
         self._ask()
 
     def data_received(self, data: bytes) -> None:
-        """Note a response that is whole, and ask on."""
         self.buffer += data
         end = self.buffer.find(b"\r\n\r\n")
         match = re.search(rb"\r\nContent-Length: (\d+)", self.buffer[:end]) if end >= 0 else None

@@ -42,8 +42,6 @@ class RawArticle:
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """A tokenised article."""
-
     id: str
     sentences: tuple[Words, ...]
     highlights: tuple[Words, ...] = ()

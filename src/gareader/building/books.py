@@ -153,10 +153,9 @@ def _assigned_splits(titles: Sequence[str], held_out: tuple[int | None, int | No
     default = -(-len(titles) // 20) if len(titles) > 2 else 0
     validation, test = (default if number is None else number for number in held_out)
     if validation + test >= max(1, len(titles)):
-        raise BuildError(
-            f"{validation} validation and {test} test books of {len(titles)} leave none to train on; "
-            "give more books, or lower --validation-books and --test-books"
-        )
+        counts = f"{validation} validation and {test} test books of {len(titles)}"
+        way_out = "give more books, or lower --validation-books and --test-books"
+        raise BuildError(f"{counts} leave none to train on; {way_out}")
     drawn = Random(f"{seed} parts").sample(sorted(titles), validation + test)  # noqa: S311
     return {
         **dict.fromkeys(titles, "train"),

@@ -34,7 +34,6 @@ class Shares:
             raise ConfigError(f"shares {self.validation:g} and {self.test:g} leave nothing to train on; lower them")
 
     def split(self, place: float) -> str:
-        """The split for a place between 0 and 1."""
         if place >= 1 - self.test:
             return "test"
         return "validation" if place >= 1 - self.test - self.validation else "train"

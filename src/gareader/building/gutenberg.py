@@ -103,7 +103,6 @@ class _Paragraph:
 
     @property
     def lists_pages(self) -> bool:
-        """Whether this is a list of entries with pages."""
         lines = self.text.split("\n")
         return all(map(_OVER_PAGES.fullmatch, lines)) or (_gives_page(lines[-1]) and not self.prose)
 

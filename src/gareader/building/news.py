@@ -73,9 +73,8 @@ def _as_corpus(article: Article) -> Article:
             for part in (parts(word) if "/" in word or is_compound(words, place) else (word,))
         )
 
-    return replace(
-        article, sentences=tuple(map(apart, article.sentences)), highlights=tuple(map(apart, article.highlights))
-    )
+    sentences, highlights = (tuple(map(apart, rows)) for rows in (article.sentences, article.highlights))
+    return replace(article, sentences=sentences, highlights=highlights)
 
 
 def _corpus_words(word: str) -> Iterator[str]:

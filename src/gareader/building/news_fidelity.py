@@ -66,8 +66,6 @@ class NewsFidelity:
 
 @dataclass(frozen=True)
 class _Story:
-    """A story with the official questions about it."""
-
     raw: RawArticle
     official: tuple[Example, ...]
 
@@ -171,9 +169,8 @@ def _stories(paths: Sequence[Path], examples: Sequence[Example], execution: Exec
     questions: defaultdict[str, list[Example]] = defaultdict(list)
     for number, (_, story) in sorted(best.items()):
         questions[story.id].append(examples[number])
-    return [
-        _Story(story, tuple(questions[story.id])) for story in {story.id: story for _, story in best.values()}.values()
-    ]
+    stories = {story.id: story for _, story in best.values()}
+    return [_Story(story, tuple(questions[id_])) for id_, story in stories.items()]
 
 
 def _blind(words: Words) -> list[str]:

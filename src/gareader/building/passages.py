@@ -90,7 +90,6 @@ class _Window:
         self._of_kind: dict[str, Counter[str]] = {kind: Counter() for kind in (*FILLED_FROM, RARE)}
 
     def move(self, start: int) -> None:
-        """Move to the document that begins at this sentence."""
         if start >= self._to:  # no sentence in common
             self._words.clear()
             for counter in self._of_kind.values():

@@ -106,9 +106,8 @@ def _tokenised(path: Path, content: Content, report: Report) -> Iterator[Book]:
             size += len(line)
             try:
                 if len(line) > _LONGEST_LINE:
-                    raise CorpusError(
-                        f"a line of more than {_LONGEST_LINE:,} bytes; write one sentence a line", path, number
-                    )
+                    problem = f"a line of more than {_LONGEST_LINE:,} bytes; write one sentence a line"
+                    raise CorpusError(problem, path, number)
                 if size > _LONGEST_BOOK:
                     raise _too_long(path, begins)
                 rows.append(utf8(line.decode(errors="surrogateescape").rstrip("\r\n"), path, number))
@@ -136,12 +135,9 @@ def _decoded(data: bytes, path: Path) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         way_out = "save it as UTF-8, for example with: iconv -f LATIN1 -t UTF-8"
+        byte = f"byte 0x{data[error.start]:02x}"
         if _MULTIBYTE.search(data):
-            raise CorpusError(
-                f"some of it is UTF-8, but not byte 0x{data[error.start]:02x}; {way_out}", path, line
-            ) from None
+            raise CorpusError(f"some of it is UTF-8, but not {byte}; {way_out}", path, line) from None
         if _UNDEFINED.search(data):
-            raise CorpusError(
-                f"byte 0x{data[error.start]:02x} is neither UTF-8 nor Latin text; {way_out}", path, line
-            ) from None
+            raise CorpusError(f"{byte} is neither UTF-8 nor Latin text; {way_out}", path, line) from None
         return data.decode("cp1252")

@@ -212,7 +212,6 @@ def ensemble(
 
 
 def answer(model: "Answering", examples: list[Example], corpus: str) -> list[Prediction]:
-    """The model's answers to the questions of a corpus."""
     return list(watch(model.answer_many(examples), f"measuring on {corpus}", len(examples)))
 
 

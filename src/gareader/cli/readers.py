@@ -19,7 +19,7 @@ from gareader.cli.app import Json, Modules, import_modules
 from gareader.core.config import Settings, declared, in_words, load_table
 from gareader.core.errors import ReaderImportError, did_you_mean
 from gareader.core.presets import RUNS, by_name
-from gareader.readers.settings import SETTINGS
+from gareader.readers.settings import GATED_ATTENTION, SETTINGS
 
 CITATION = re.compile(r"\A(?P<authors>[^:]+):\s.+?\.\s(?P<venue>(?:\w+ )?(?P<year>\d{4}))\b", re.DOTALL)
 
@@ -92,18 +92,14 @@ def record(name: str, docstring: str) -> dict[str, Any]:
     citation = CITATION.match(rest)
     authors = [author.strip().split()[-1] for author in citation["authors"].split(",")] if citation else []
     short = " and ".join(authors) if len(authors) < 3 else f"{authors[0]} et al."
+    trained = {preset: load_table(path).get("reader", {}).get("name") for preset, path in by_name(RUNS).items()}
     return {
         "name": name,
         "about": " ".join(title.split()),
         "reference": f"{short}, {citation['venue']}" if citation else None,
         "year": int(citation["year"]) if citation else None,
-        "presets": [preset for preset, path in by_name(RUNS).items() if reader_of(path) == name],
+        "presets": [preset for preset, reader in trained.items() if (reader or GATED_ATTENTION) == name],
     }
-
-
-def reader_of(config: Path) -> str:
-    """The name of the reader that a settings file trains."""
-    return str(load_table(config).get("reader", {}).get("name", "gated-attention"))
 
 
 def overview(records: list[dict[str, Any]]) -> Table:

@@ -52,7 +52,8 @@ def push(
     text = card_text(folder) if card is None else own_card(card)
     if boxed := folder.parent == BOX:
         text = text and without_local_links(text)
-    facts = Facts(title(folder), license or ("mit" if boxed else None), dataset)
+    name = folder.parent.name if folder.name in ("best", "last") else folder.name  # of the training run
+    facts = Facts(name, license or ("mit" if boxed else None), dataset)
     pushed = write(folder, target, facts, text, force=force)
     text = f"{target}: {pushed.bytes / 1e6:.1f} MB\nLoad it with its checksum: gareader.load({pushed.pinned!r})"
     tell({**asdict(pushed), "load": pushed.pinned}, text, as_json)
@@ -65,11 +66,6 @@ def own_card(path: Path) -> str:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"
         raise GareaderError(f"{path}: the card cannot be read ({reason}); give a Markdown file") from None
-
-
-def title(folder: Path) -> str:
-    """The name of a model: that of its folder, or of its training run."""
-    return folder.parent.name if folder.name in ("best", "last") else folder.name
 
 
 def export(model: str, *, out: Path, as_json: Json = False) -> None:

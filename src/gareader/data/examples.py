@@ -42,10 +42,8 @@ def check_question(size: int, query: int, blanks: int, lengths: Sequence[int], a
     if not size:
         raise ExampleError("the document is empty; give the text that holds the answer")
     if blanks != 1:
-        raise ExampleError(
-            f"the query has {blanks or 'no'} placeholder{'s' * (blanks > 1)}; mark one blank, and only one, "
-            "with XXXXX, ___ or @placeholder"
-        )
+        way_out = "mark one blank, and only one, with XXXXX, ___ or @placeholder"
+        raise ExampleError(f"the query has {blanks or 'no'} placeholder{'s' * (blanks > 1)}; {way_out}")
     if len(lengths) < 2:
         raise ExampleError(f"{len(lengths) or 'no'} candidate answer; give at least two")
     if not all(lengths):

@@ -58,8 +58,6 @@ def describe(examples: Iterable[Example]) -> CorpusStatistics:
 
 
 class Tally:
-    """The counts behind the statistics."""
-
     def __init__(self) -> None:
         self.vocabulary: set[str] = set()
         self.counts: Counter[str] = Counter()
@@ -136,7 +134,6 @@ def _has(text: Words, phrase: Words) -> bool:
 
 
 def phrase_positions(document: Words, phrase: Words) -> Iterable[int]:
-    """The start positions of the phrase in the document."""
     return (i for i, word in enumerate(document) if word == phrase[0] and document[i : i + len(phrase)] == phrase)
 
 

@@ -60,10 +60,8 @@ def question_of(document: Words, query: Words, candidates: Iterable[str] | None)
         raise QuestionError(f"candidates = {candidates!r} is one text, and its letters are no answers; give a list")
     cloze = as_cloze(query)
     if document and PLACEHOLDER not in cloze.query:
-        raise ExampleError(
-            "the query has no placeholder; mark one blank, and only one, with XXXXX, ___ or @placeholder, or ask a "
-            "question that ends with ?"
-        )
+        way_out = "mark one blank, and only one, with XXXXX, ___ or @placeholder, or ask a question that ends with ?"
+        raise ExampleError(f"the query has no placeholder; {way_out}")
     if candidates is not None:
         choices = tuple(dict.fromkeys(map(tokenise, candidates)))
     elif document and cloze.query.count(PLACEHOLDER) == 1:

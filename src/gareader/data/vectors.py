@@ -151,9 +151,8 @@ def _text(
         if wanted is None or word in wanted:
             yield word, _floats(numbers, path, number), number
     if count not in (None, lines_with_words):
-        raise VectorsError(
-            f"the first line promises {count} words, but there are {lines_with_words}; {_AGAIN}", path, 1
-        )
+        problem = f"the first line promises {count} words, but there are {lines_with_words}"
+        raise VectorsError(f"{problem}; {_AGAIN}", path, 1)
 
 
 def _binary(file: Content, path: Path, wanted: set[bytes] | None, width: int, count: int) -> Iterator[_Record]:

@@ -44,8 +44,6 @@ class Bin:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Agreement of confidence and accuracy."""
-
     error: float
     """Expected calibration error: the mean distance between confidence and accuracy, weighted by the bins' sizes."""
     loss: float
@@ -168,10 +166,9 @@ def _answerable(predictions: Iterable[Prediction], least: int = 1) -> list[Predi
     known = (p for p in predictions if p.example.answer is not None)
     answerable = [p for p in known if p.log_probabilities[_answer(p.example)] > -inf]
     if len(answerable) < least:
-        raise GareaderError(
-            f"too few known answers stand in their document ({len(answerable)}; calibration needs {least} or more); "
-            "look at the corpus with gareader describe"
-        )
+        counts = f"{len(answerable)}; calibration needs {least} or more"
+        way_out = "look at the corpus with gareader describe"
+        raise GareaderError(f"too few known answers stand in their document ({counts}); {way_out}")
     return answerable
 
 

@@ -47,15 +47,11 @@ def read_outcomes(path: Path) -> Outcomes:
                 row = json_object(line.decode())
                 id_, is_correct = str(row["id"]), row["correct"]
                 if not isinstance(is_correct, bool):
-                    raise CorpusError(
-                        "whether the answer is right is not known; evaluate questions with answers", path, number
-                    )
+                    problem = "whether the answer is right is not known; evaluate questions with answers"
+                    raise CorpusError(problem, path, number)
                 if id_ in correct:
-                    raise CorpusError(
-                        f"the question {id_!r} is there twice; give each question an id of its own, and evaluate again",
-                        path,
-                        number,
-                    )
+                    way_out = "give each question an id of its own, and evaluate again"
+                    raise CorpusError(f"the question {id_!r} is there twice; {way_out}", path, number)
                 correct[id_] = is_correct
     except (OSError, UnicodeDecodeError) as error:
         raise CorpusError(f"cannot be read: {error}", path) from None

@@ -33,8 +33,6 @@ class Report:
 
 
 class Tally:
-    """Running counts over predictions."""
-
     def __init__(self) -> None:
         self.examples = self.correct = self.answer_missing = self.all_missing = 0
         self.loss = 0.0

@@ -55,7 +55,6 @@ class Mention:
     end: int
 
     def share(self, attention: NDArray[np.float32]) -> float:
-        """The share of the final attention on the mention."""
         return float(attention[self.first : self.end].sum())
 
 

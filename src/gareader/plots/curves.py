@@ -70,7 +70,6 @@ def run_names(runs: Sequence[Path]) -> list[str]:
 
 
 def read_metrics(run: Path) -> list[dict[str, Any]]:
-    """The metrics of a run that are drawn."""
     try:
         lines = [_checked(row) for row in metrics_of(run)]
     except (ArithmeticError, LookupError, OSError, TypeError, ValueError) as error:

@@ -86,7 +86,6 @@ def _height(setting: Setting, value: Any) -> float:
 
 
 def _ticks(setting: Setting) -> list[Any]:
-    """The values that an axis labels."""
     if setting.count is not None and setting.count <= 8:
         return [setting.at(index) for index in range(setting.count)]
     heights = [quarter / 4 for quarter in range(5)]

@@ -136,13 +136,10 @@ class GatedAttentionInNumpy:
 
     def with_features(self, batch: Batch[Arrays], inputs: Floats) -> Floats:
         """The inputs of the last hop with the features of the document's tokens: (B, D, n) → (B, D, n + features)."""
-        features = [self.weights[name][feature(batch) * 1] for name, feature in self.features()]  # (B, D, 2) each
+        values = {"feature": in_query(batch)} if self.config.feature else {}
+        values |= {f"more_features.{name}": FEATURES[name](batch) for name in _chosen(self.config)}  # (B, D) each
+        features = [self.weights[name][value * 1] for name, value in values.items()]  # (B, D, 2) each
         return np.concatenate([inputs, *features], axis=-1) if features else inputs
-
-    def features(self) -> list[tuple[str, Callable[[Batch[Any]], Any]]]:
-        """The weights of the features that the settings ask for, each with the feature."""
-        own: list[tuple[str, Callable[[Batch[Any]], Any]]] = [("feature", in_query)] * self.config.feature
-        return own + [(f"more_features.{name}", FEATURES[name]) for name in _chosen(self.config)]
 
 
 GATES: dict[str, Callable[[Floats, Floats], Floats]] = {

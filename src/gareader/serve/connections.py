@@ -40,8 +40,6 @@ class Deadlines:
 
 
 class Service(Protocol):
-    """What a server serves."""
-
     headers: Mapping[str, str]
     """The headers of every response."""
 
@@ -69,7 +67,6 @@ class Connection(asyncio.Protocol):
         self.unread: int | None = None  # how many bytes are still thrown away, once no more requests are read
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Wait for the first request."""
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - it is a stream
         self.transport = transport
         self.server.connections.add(self)

@@ -41,8 +41,6 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What a request gets."""
-
     status: int
     body: bytes = b""
     kind: str = "application/json"

@@ -61,8 +61,6 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Route:
-    """What answers the requests to one path."""
-
     method: str
     respond: Callable[[Request], Awaitable[Response]]
     with_token: bool = True
@@ -144,7 +142,6 @@ class ModelService:
         return response
 
     def refuse(self, problem: Problem) -> Response:
-        """Respond to what is no request."""
         self._note(None, OTHER, problem.status, perf_counter())
         return as_problem(problem)
 
@@ -225,7 +222,7 @@ class ModelService:
         """Possible answers, proposed from the document, of the kinds that the query asks for."""
         texts = document_and_query(body_of(request))
         try:
-            proposed = await self._in_turn(partial(self._proposed, *texts), texts[0], request.client)
+            proposed = await self._in_turn(lambda: propose_candidates(*self._words(*texts)), texts[0], request.client)
         except GareaderError as error:
             raise Problem(400, str(error)) from None
         return as_json([" ".join(each) for each in proposed])
@@ -241,9 +238,6 @@ class ModelService:
     @property
     def waiting(self) -> int:
         return sum(batcher.unanswered for batcher in self.batchers.values())
-
-    def _proposed(self, document: str, query: str) -> Sequence[Words]:
-        return propose_candidates(*self._words(document, query))
 
     async def _in_turn(self, work: Callable[[], Result], text: str, client: str) -> Result:
         """Do the work on a text in a thread."""
@@ -340,7 +334,6 @@ def fixed(response: Response) -> Callable[[Request], Awaitable[Response]]:
 
 
 def pages() -> dict[str, Response]:
-    """The files of the page, by their paths."""
     fresh = {"Cache-Control": "no-cache"}
     by_path = {
         f"/page/{file.name}": Response(200, file.read_bytes(), kind, fresh)

@@ -33,7 +33,6 @@ def card(facts: Facts, settings: Mapping[str, Any], text: str | None = None) -> 
 
 
 def without_header(text: str) -> str:
-    """The text of a card below its header."""
     return text.removeprefix(FENCE).partition(f"\n{FENCE}")[2].lstrip("\n") if text.startswith(FENCE) else text
 
 

@@ -92,7 +92,6 @@ class _Graph:
         self.constants: dict[str, Any] = {}
 
     def whole(self) -> Any:
-        """The graph, with its inputs and its output."""
         self.log_probabilities()
         width = self.stored.collator.width
         unused = CHARACTERS * (not self.config.characters) + ("words_present",) * (self.config.pointer == "sum")
@@ -258,7 +257,6 @@ class _Graph:
         return self.add("Sub", values, self.finite(total), output=name)
 
     def finite(self, values: str) -> str:
-        """The values, with 0 in place of −inf."""
         zero = self.constant("zero", np.array(0, np.float32))
         return self.add("Where", self.add("IsInf", values), zero, values)
 

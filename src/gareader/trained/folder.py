@@ -83,15 +83,12 @@ def read_settings(folder: Path | str) -> dict[str, Any]:
         raise ModelError(f"{folder / READER_JSON}: cannot be read: {error}; copy the model again") from None
     number = settings.get("format")
     if number not in FORMATS:
-        known = " and ".join(map(str, FORMATS))
-        raise ModelError(
-            f"{folder}: the model has format {number}, this gareader reads the formats {known}; update gareader"
-        )
+        problem = f"the model has format {number}, this gareader reads the formats {COMPLETE} and {NAMING}"
+        raise ModelError(f"{folder}: {problem}; update gareader")
     if DIGEST in settings and settings[DIGEST] != settings_digest(settings):
+        problem = f"damaged: its checksum, the key {DIGEST!r}, does not match"
         way_out = "copy the model again, or, if you changed it yourself, remove that key"
-        raise ModelError(
-            f"{folder / READER_JSON}: damaged: its checksum, the key {DIGEST!r}, does not match; {way_out}"
-        )
+        raise ModelError(f"{folder / READER_JSON}: {problem}; {way_out}")
     for key in _OBJECTS:
         if key in settings and not isinstance(settings[key], dict):
             raise _misfit(folder, f"{key!r} is {json_kind(settings[key])} where an object is due")
@@ -217,6 +214,5 @@ def _misfit(folder: Path, error: object) -> ModelError:
 
 
 def digest(path: Path) -> str:
-    """The file's SHA-256."""
     with open_regular(path) as file:
         return file_digest(file, "sha256").hexdigest()

@@ -52,10 +52,8 @@ class Answering(ABC):
         """The answer to one question, with the attention that led to it."""
         prediction = self.predict([example], attention=True)[0]
         if not prediction.answerable:
-            raise QuestionError(
-                f"{example.id}: no candidate occurs in the document, so there is nothing to point at; "
-                "check the spelling of the candidates, or give others"
-            )
+            problem = "no candidate occurs in the document, so there is nothing to point at"
+            raise QuestionError(f"{example.id}: {problem}; check the spelling of the candidates, or give others")
         return prediction
 
     def answer_many(

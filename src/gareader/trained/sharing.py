@@ -31,8 +31,6 @@ from gareader.trained.remote import Address, file_system
 
 @dataclass(frozen=True)
 class Pushed:
-    """A model at its address."""
-
     address: str
     sha256: str
     """Of the archive, or of the folder's `reader.json`, which has the checksums of all other files."""
@@ -116,7 +114,6 @@ def _copy_one(model: Path, settings: dict[str, Any], out: Path) -> None:
 
 
 def _write(address: Address, files: dict[Address, Path]) -> None:
-    """Write the files in their order."""
     if address.local is None:
         with _told(address):
             for place, source in files.items():

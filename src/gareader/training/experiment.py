@@ -123,10 +123,8 @@ class Experiment:
             validation = self.corpus(self.data.validation, folder / "validation.arrow", reuse, watch)
         questions = self.questions_fingerprint(folder, training, validation, group)
         if not validation.answerable().any():
-            raise TrainingError(
-                f"{self.data.validation}: no validation question has its answer in its document; "
-                "look at it with gareader describe"
-            )
+            problem = "no validation question has its answer in its document; look at it with gareader describe"
+            raise TrainingError(f"{self.data.validation}: {problem}")
         answerable = training.answerable()
         indices = training_indices(answerable, self.train.fraction, self.train.seed)
         left_out = len(answerable) - int(answerable.sum())
@@ -291,10 +289,9 @@ def copy_weights(reader: nn.Module, start: Model, name: str) -> None:
     for key in sorted(weights.keys() | trained.keys()):
         shapes = [tuple(each[key].shape) if key in each else None for each in (weights, trained)]
         if key != TABLE and shapes[0] != shapes[1]:
-            raise TrainingError(
-                f"train.start = {name!r}: its {key} has the shape {shapes[1]}, this reader's {shapes[0]}; "
-                "take the settings of [reader] and data.vector_width from its reader.json"
-            )
+            problem = f"its {key} has the shape {shapes[1]}, this reader's {shapes[0]}"
+            way_out = "take the settings of [reader] and data.vector_width from its reader.json"
+            raise TrainingError(f"train.start = {name!r}: {problem}; {way_out}")
     reader.load_state_dict(trained | {TABLE: weights[TABLE]})
 
 
@@ -325,12 +322,12 @@ def types(table: Table) -> dict[str, Any]:
     return {f"{section}.{key}": value for section, kind in kinds.items() for key, value in declared(kind).items()}
 
 
+@dataclass(frozen=True, eq=False)
 class Subset(Sequence[Example]):
     """The examples of a corpus at some indices."""
 
-    def __init__(self, corpus: Sequence[Example], indices: NDArray[np.int64]) -> None:
-        self.corpus = corpus
-        self.indices = indices
+    corpus: Sequence[Example]
+    indices: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.indices)

@@ -91,7 +91,6 @@ class Optimiser:
             table.bring_up_to_date()
 
     def state(self, name: str) -> State:
-        """The state of one weight, for the checkpoint."""
         if name in self.tables:
             return self.tables[name].kept()
         state: dict[str, Tensor | None] = self.torch.state.get(self.weights[name], {})
@@ -273,9 +272,7 @@ class AdamSkip:
     """
 
     states = ("exp_avg", "exp_avg_sq")
-
-    def __init__(self, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8) -> None:
-        self.betas, self.eps = betas, eps
+    betas, eps = (0.9, 0.999), 1e-8  # torch's defaults
 
     def factors(self, rates: Tensor, since: Tensor, step: int) -> Tensor:
         """ā, D_0, D_2, D_3, D_4, and the decays of m and v."""

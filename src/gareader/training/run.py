@@ -284,10 +284,8 @@ class Run:
                 os.fsync(metrics.fileno())
             checkpoint.write(Checkpoint(self.position, self.window, self.state()), path, self.fingerprint)
         except (OSError, SafetensorError) as error:
-            raise CheckpointError(
-                f"{path}: the state cannot be written ({error}); the one before is still there: "
-                "free some room and resume"
-            ) from error
+            way_out = "the one before is still there: free some room and resume"
+            raise CheckpointError(f"{path}: the state cannot be written ({error}); {way_out}") from error
 
     def load_state(self) -> None:
         """Restore the checkpoint, and cut the metrics to its length; rank 0 reads and broadcasts it."""
@@ -318,10 +316,9 @@ class Run:
             saved = checkpoint.read(path, self.fingerprint)
             self.set_state(saved.tensors)
         except (SafetensorError, LookupError, TypeError, RuntimeError, ValueError, ConfigError, OSError) as error:
-            raise CheckpointError(
-                f"{path}: this state does not fit the run ({error}); were settings changed since? "
-                "Resume with the settings of the run, or begin a new one in another folder"
-            ) from error
+            way_out = "Resume with the settings of the run, or begin a new one in another folder"
+            problem = f"this state does not fit the run ({error}); were settings changed since? {way_out}"
+            raise CheckpointError(f"{path}: {problem}") from error
         with (self.folder / METRICS).open("ab") as metrics:
             metrics.truncate(min(saved.position.metrics_bytes, metrics.tell()))
         return replace(saved, position=self.without_lost_best(saved.position))

@@ -14,8 +14,6 @@ from gareader.data.examples import Example
 
 @dataclass(frozen=True)
 class CorpusFormat:
-    """A corpus format: its functions and its description."""
-
     read: Callable[..., Iterator[Example]]
     """Streams the examples of a file; reports a bad example, raises damage that ends the reading."""
     written: Callable[..., str]
@@ -100,7 +98,6 @@ def _streamed(
     on_bad: Callable[[CorpusError], None] | None,
     span: Span,
 ) -> Iterator[Item]:
-    """What a function of a format reads."""
     if format is not None and span == WHOLE and not path.is_dir():
         beginning(path)  # raises at once for a file that cannot be read at all
     report = on_bad or raise_error

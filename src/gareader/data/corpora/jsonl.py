@@ -123,8 +123,6 @@ class _Question(JsonLine):
             raise self.bad(f"the key {key!r} holds {json_kind(value)}; give a text or a list of words")
         for word in value:
             if not isinstance(word, str) or [word] != word.split():
-                shown = json.dumps(word)
-                raise self.bad(
-                    f"the key {key!r} holds {shown} as a word; a word is text without white space, and not empty"
-                )
+                rule = "a word is text without white space, and not empty"
+                raise self.bad(f"the key {key!r} holds {json.dumps(word)} as a word; {rule}")
         return tuple(normalize("NFC", utf8(word, self.path, self.number)) for word in value)

@@ -41,8 +41,6 @@ _BEFORE_VERB = re.compile("[HVNWI]R*$")
 
 
 class Kind(Enum):
-    """A kind of candidates."""
-
     PERSON = "names that may be of persons, and nouns for persons and other beings"
     NAME = "names"
     PLACE = "names that are not of persons, and nouns after a preposition of place"

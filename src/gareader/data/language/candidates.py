@@ -240,14 +240,10 @@ class _Text:
             if row[0] == "N" and tags[0] == "NN" and "".join(row[1:2]) not in ("V", "N", "O"):
                 row[0] = "x"  # Beat two eggs
             for place in range(1, len(row)):  # the tagger takes verbs for nouns: the man slept, an old man living there
-                if row[place - 1] == row[place] == "N" and _verbal(words[place]) and is_person(words[place - 1]):
+                verbal = words[place].endswith(("ing", "ed")) or words[place] in PASTS
+                if row[place - 1] == row[place] == "N" and verbal and is_person(words[place - 1]):
                     row[place] = "V"
         return ["".join(row) for row in rows]
-
-
-def _verbal(word: str) -> bool:
-    """Whether the word may be a past form or a participle."""
-    return word.endswith(("ing", "ed")) or word in PASTS
 
 
 @lru_cache(maxsize=16)

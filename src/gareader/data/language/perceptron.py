@@ -141,7 +141,6 @@ class _Rows:
             return self._table[[self._numbers[word] for word in words]]
 
     def _add(self, new: list[str]) -> None:
-        """Add rows of new words, if there are any."""
         count, end = len(self._numbers), len(self._numbers) + len(new)
         if end > len(self._table):
             self._table = np.concatenate([self._table[:count], np.empty((end, self._table.shape[1]), np.int32)])

@@ -85,8 +85,6 @@ class _Gap:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """The words of a question with their tags."""
-
     words: Words
     tags: Words
 

@@ -83,7 +83,6 @@ class Study:
         return [split for split in SPLITS if split in self.corpora[corpus]]
 
     def label(self, corpus: str, split: str) -> str:
-        """What the table calls a split of a corpus."""
         return self.called.get(corpus, {}).get(split, split)
 
 

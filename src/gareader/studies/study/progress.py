@@ -33,7 +33,6 @@ class Progress(Settings):
 
 
 def write_progress(folder: Path, progress: Progress) -> None:
-    """Write how far the run in the folder is."""
     with whole_file(folder / PROGRESS, sole=True, sync=False) as new:
         new.write_text(json.dumps(asdict(progress)), encoding="utf-8")
 
@@ -56,7 +55,8 @@ def summary(
     for trial in (trial for trial in waiting if trial.key in begun):
         name = f"{trial.row} on {trial.corpus}, share {trial.fraction:g}, seed {trial.seed}"
         progress = begun[trial.key]
-        done = f"{progress.share:.0%} after {duration(progress.minutes)}{at_most(progress)}"
+        more = "" if progress.left is None else f", at most {duration(progress.left)} more"
+        done = f"{progress.share:.0%} after {duration(progress.minutes)}{more}"
         lines.append(f"{'running' if running else 'stopped'}: {name}: {done}")
     left = [begun[trial.key].left for trial in waiting if trial.key in begun]
     whole = [progress.minutes / progress.share for progress in begun.values() if progress.share]
@@ -67,11 +67,6 @@ def summary(
         mean = f"; {len(later)} not begun, taken to need the others’ mean" if later else ""
         lines.append(f"left: about {duration(minutes)} of one worker{mean}")
     return lines
-
-
-def at_most(progress: Progress) -> str:
-    """How long a run goes on at most, for its patience may end it earlier."""
-    return "" if progress.left is None else f", at most {duration(progress.left)} more"
 
 
 def duration(minutes: float) -> str:

@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from hashlib import sha256
 from math import inf
@@ -24,13 +24,13 @@ from gareader.training.experiment import Experiment, is_begun
 from gareader.training.run import BEST, LAST, STATE, Run
 
 
+@dataclass(frozen=True)
 class Studio:
     """A study and the folder of its corpora, runs, predictions and results."""
 
-    def __init__(self, study: Study, folder: Path, watch: Watch = lambda examples, label: examples) -> None:
-        self.study = study
-        self.folder = folder
-        self.watch = watch
+    study: Study
+    folder: Path
+    watch: Watch = lambda examples, label: examples
 
     def results(self) -> dict[str, Result]:
         """The results so far of the study's present trials, by their keys."""
@@ -56,7 +56,6 @@ class Studio:
         return {path for trial in trials for key, path in self.study.corpora[trial.corpus].items() if key != "vectors"}
 
     def files(self, trials: Iterable[Trial]) -> set[str]:
-        """The corpora and word vectors of the trials."""
         return self.corpora(trials) | {
             trial.experiment.data.vectors for trial in trials if trial.experiment and trial.experiment.data.vectors
         }

@@ -24,8 +24,6 @@ FINISHED, STOPPED = "", "stopped"
 
 
 class Job(NamedTuple):
-    """A trial and the process that runs it."""
-
     trial: Trial
     process: SpawnProcess
     pipe: Connection
@@ -70,7 +68,6 @@ class Workers:
                 job.process.join()
 
     def started(self, trial: Trial) -> Job:
-        """The job of a trial, whose process is running."""
         context = get_context("spawn")
         ours, theirs = context.Pipe(duplex=False)
         process = context.Process(target=work, args=(*self.arguments, trial.key, theirs))

@@ -58,7 +58,6 @@ def best(trials: Sequence[TrialSummary]) -> TrialSummary | None:
 
 
 def markdown(space: Space, trials: Sequence[TrialSummary]) -> str:
-    """A row for each trial, the best first."""
     names = [setting.name for setting in space.settings]
     head = ["rank", "trial", *names, "validation, %", "update", "of", "minutes", "state"]
     rows = []

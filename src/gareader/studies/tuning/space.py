@@ -89,7 +89,6 @@ class Setting:
         return min(max(float(f"{value:.{12 if self.step else 4}g}"), self.low), self.high)
 
     def table(self) -> dict[str, Any]:
-        """The setting as a table of a space file."""
         if self.values:
             return {"values": list(self.values)}
         return {"low": self.low, "high": self.high, "step": self.step, "log": self.log}
@@ -114,14 +113,11 @@ class Space:
         sweep = from_table(SweepConfig, table.pop("sweep", {}), "sweep")
         names = {f"{section}.{key}": value for section, keys in table.items() for key, value in keys.items()}
         if not names:
-            raise ConfigError(
-                f"{path}: there is nothing to tune; write for example [reader.hidden] values = [128, 256]"
-            )
-        for name in names:
-            if name in FIXED:
-                raise ConfigError(
-                    f"{name} cannot be tuned: all trials need the same questions; compare with gareader study"
-                )
+            way_out = "write for example [reader.hidden] values = [128, 256]"
+            raise ConfigError(f"{path}: there is nothing to tune; {way_out}")
+        if fixed := next((name for name in names if name in FIXED), None):
+            reason = "all trials need the same questions; compare with gareader study"
+            raise ConfigError(f"{fixed} cannot be tuned: {reason}")
         known = types or {}
         settings = tuple(Setting.from_table(name, value, known.get(name)) for name, value in names.items())
         for setting in settings:
@@ -148,7 +144,6 @@ class Space:
             yield {setting.name: value for setting, value in zip(self.settings, values, strict=True)}
 
     def tidy(self, sampled: Mapping[str, Any]) -> TrialSettings:
-        """Sampled values as people write them."""
         return {setting.name: setting.tidy(sampled[setting.name]) for setting in self.settings}
 
 

@@ -3,7 +3,7 @@
 import platform
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +22,17 @@ Show = Callable[[dict[str, Any], float], None]
 """Gets each line of metrics and the finished share of the run."""
 
 
+@dataclass(frozen=True)
 class Sweep:
     """A plan, the folder of its runs, and the ledger of all trials."""
 
-    def __init__(self, plan: Plan, folder: Path, corpora: tuple[str, str], ledger: Ledger, owner: str) -> None:
-        """`corpora` are the paths of the training and validation questions, `owner` is the owner id of the folder."""
-        self.plan = plan
-        self.folder = folder
-        self.corpora = corpora
-        self.ledger = ledger
-        self.owner = owner
+    plan: Plan
+    folder: Path
+    corpora: tuple[str, str]
+    """The paths of the training and validation questions."""
+    ledger: Ledger
+    owner: str
+    """The owner id of the folder."""
 
     def next(self, wanted: int) -> FrozenTrial | None:
         """The trial to run now: one that was interrupted here, or a new one; None when `wanted` are finished in all.
