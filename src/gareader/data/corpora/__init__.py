@@ -40,22 +40,14 @@ CORPORA = {
 
 
 def read(
-    path: Path | str,
-    *,
-    format: str | None = None,
-    on_bad: Callable[[CorpusError], None] | None = None,
-    span: Span = WHOLE,
+    path: Path | str, *, format: str | None = None, on_bad: Report | None = None, span: Span = WHOLE
 ) -> Iterator[Example]:
     """Stream the examples of a file or folder; raise the error of a bad one, or pass it to `on_bad` and skip it."""
     return _streamed(_corpus(Path(path), format).read, Path(path), format, on_bad, span)
 
 
 def deltas(
-    path: Path | str,
-    *,
-    format: str | None = None,
-    on_bad: Callable[[CorpusError], None] | None = None,
-    span: Span = WHOLE,
+    path: Path | str, *, format: str | None = None, on_bad: Report | None = None, span: Span = WHOLE
 ) -> Iterator[Delta]:
     """Stream the same examples as they differ from their neighbours."""
     path = Path(path)
@@ -92,11 +84,7 @@ def _corpus(path: Path, format: str | None) -> CorpusFormat:
 
 
 def _streamed(
-    read: Callable[..., Iterator[Item]],
-    path: Path,
-    format: str | None,
-    on_bad: Callable[[CorpusError], None] | None,
-    span: Span,
+    read: Callable[..., Iterator[Item]], path: Path, format: str | None, on_bad: Report | None, span: Span
 ) -> Iterator[Item]:
     if format is not None and span == WHOLE and not path.is_dir():
         beginning(path)  # raises at once for a file that cannot be read at all

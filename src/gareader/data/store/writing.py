@@ -23,7 +23,7 @@ from gareader.core.whole import whole_file, whole_folder
 from gareader.data import corpora
 from gareader.data.addresses import is_prepared
 from gareader.data.corpora.delta import deltas_of
-from gareader.data.corpora.files import Span
+from gareader.data.corpora.files import Report, Span
 from gareader.data.examples import Example
 from gareader.data.store.encoding import Encoded, encode, lists
 from gareader.data.store.layout import CHECKSUM, PREPARED, int_array, ints
@@ -61,7 +61,7 @@ def prepare_corpus(
     path: Path | str,
     *,
     format: str | None = None,
-    on_bad: Callable[[CorpusError], None] | None = None,
+    on_bad: Report | None = None,
     shard: int | None = None,
     workers: int = 1,
     watch: Callable[[Iterable[Any]], Iterable[Any]] = lambda examples: examples,
