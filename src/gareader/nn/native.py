@@ -73,9 +73,9 @@ def bigru(
     )
     keep = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (values, *weights))
     number = chosen_set() if instruction_set is None else instruction_set
-    out: Tensor = _BiGRU.apply(  # type: ignore[no-untyped-call]
-        values, words, mask, *weights, CELLS[cell], number, PRECISIONS[precision], keep
-    )
+    rows, threads = values.numel() // max(1, inputs), torch.get_num_threads()
+    shape = GruShape(CELLS[cell], batch, steps, inputs, hidden, rows, threads, number, PRECISIONS[precision])
+    out: Tensor = _BiGRU.apply(values, words, mask, *weights, shape, keep)  # type: ignore[no-untyped-call]
     return out
 
 
@@ -89,18 +89,12 @@ class _BiGRU(torch.autograd.Function):
         input_weight: Tensor,
         recurrent_weight: Tensor,
         bias: Tensor,
-        cell: int,
-        instruction_set: int,
-        precision: int,
+        shape: GruShape,
         keep: bool,
     ) -> Tensor:
         values, mask, words = values.contiguous(), mask.contiguous(), None if words is None else words.contiguous()
         weights = [weight.contiguous() for weight in (input_weight, recurrent_weight, bias)]
-        batch, steps = mask.shape
-        hidden, inputs = recurrent_weight.shape[1], values.shape[-1]
-        rows, threads = values.numel() // max(1, inputs), torch.get_num_threads()
-        shape = GruShape(cell, batch, steps, inputs, hidden, rows, threads, instruction_set, precision)
-        out = values.new_empty(batch, steps, 2 * hidden)
+        out = values.new_empty(*mask.shape, 2 * shape.hidden)
         gates = values.new_empty(loaded_library().gru_gates_size(ctypes.byref(shape))) if keep else None
         call("gru_forward", shape, values, words, mask, *weights, out, gates)
         ctx.save_for_backward(values, words, mask, *weights[:2], out)
@@ -119,7 +113,7 @@ class _BiGRU(torch.autograd.Function):
         d_bias = values.new_empty(2, 1, 1, 3 * ctx.shape.hidden)
         saved = values, words, mask, input_weight, recurrent_weight, out
         call("gru_backward", ctx.shape, *saved, gates, gradient.contiguous(), d_values, *d_weights, d_bias)
-        return d_values, None, None, *d_weights, d_bias, None, None, None, None
+        return d_values, None, None, *d_weights, d_bias, None, None
 
 
 def gated_attention(
@@ -145,33 +139,21 @@ def gated_attention(
             "draws": (draws, torch.int16, (batch, tokens, width)),
         }
     )
-    number = chosen_set() if instruction_set is None else instruction_set
-    out, alpha = _GatedAttention.apply(  # type: ignore[no-untyped-call]
-        document, query, query_mask, draws, dropped, number, PRECISIONS[precision]
-    )
+    number, threads = chosen_set() if instruction_set is None else instruction_set, torch.get_num_threads()
+    shape = GateShape(batch, tokens, query_tokens, width, dropped, threads, number, PRECISIONS[precision])
+    out, alpha = _GatedAttention.apply(document, query, query_mask, draws, shape)  # type: ignore[no-untyped-call]
     return out, alpha[:, :, :query_tokens]
 
 
 class _GatedAttention(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any,
-        document: Tensor,
-        query: Tensor,
-        query_mask: Tensor,
-        draws: Tensor | None,
-        dropped: int,
-        instruction_set: int,
-        precision: int,
+        ctx: Any, document: Tensor, query: Tensor, query_mask: Tensor, draws: Tensor | None, shape: GateShape
     ) -> tuple[Tensor, Tensor]:
         document, query, query_mask = document.contiguous(), query.contiguous(), query_mask.contiguous()
         draws = None if draws is None else draws.contiguous()
-        batch, tokens, width = document.shape
-        query_tokens = query.shape[1]
-        threads = torch.get_num_threads()
-        shape = GateShape(batch, tokens, query_tokens, width, dropped, threads, instruction_set, precision)
         out = torch.empty_like(document)
-        alpha = document.new_empty(batch, tokens, loaded_library().gate_columns(query_tokens))
+        alpha = document.new_empty(*document.shape[:2], loaded_library().gate_columns(query.shape[1]))
         call("gate_forward", shape, document, query, query_mask, draws, alpha, out)
         ctx.save_for_backward(document, query, query_mask, draws, alpha)
         ctx.shape = shape
@@ -185,4 +167,4 @@ class _GatedAttention(torch.autograd.Function):
         d_document, d_query = torch.empty_like(document), torch.empty_like(query)
         saved = document, query, query_mask, draws, alpha
         call("gate_backward", ctx.shape, *saved, gradient.contiguous(), d_document, d_query)
-        return d_document, d_query, None, None, None, None, None
+        return d_document, d_query, None, None, None

@@ -24,7 +24,7 @@ from gareader.data.anonymity import mark
 from gareader.data.arrays import TABLE
 from gareader.data.batching import SPECIAL_WORDS, Collator
 from gareader.data.examples import Example
-from gareader.data.store import PreparedCorpus, Watch, prepared_once
+from gareader.data.store import PreparedCorpus, Watch, prepared_once, unwatched
 from gareader.data.vectors import check_width, word_table
 from gareader.data.vocabulary import Alphabet
 from gareader.readers.registry import is_reader, kind_of, new_reader, reader_names
@@ -75,14 +75,7 @@ class Experiment:
         }
         return {section: {k: v for k, v in keys.items() if v is not None} for section, keys in table.items()}
 
-    def run(
-        self,
-        folder: Path,
-        *,
-        resume: bool = False,
-        watch: Watch = lambda examples, label: examples,
-        group: Group = ALONE,
-    ) -> Run:
+    def run(self, folder: Path, *, resume: bool = False, watch: Watch = unwatched, group: Group = ALONE) -> Run:
         """Prepare a run in `folder`; with `resume`, continue the run there from its checkpoint.
 
         Where several processes train together, each of them calls this.
@@ -94,12 +87,7 @@ class Experiment:
 
     @contextmanager
     def opened(
-        self,
-        folder: Path,
-        *,
-        resume: bool = False,
-        watch: Watch = lambda examples, label: examples,
-        group: Group = ALONE,
+        self, folder: Path, *, resume: bool = False, watch: Watch = unwatched, group: Group = ALONE
     ) -> Iterator[Run]:
         """Prepare or resume a run, as `run` does, whose folder is locked inside the `with` block.
 

@@ -5,3 +5,4 @@ from gareader.data.store.writing import Watch as Watch
 from gareader.data.store.writing import prepare as prepare
 from gareader.data.store.writing import prepare_corpus as prepare_corpus
 from gareader.data.store.writing import prepared_once as prepared_once
+from gareader.data.store.writing import unwatched as unwatched

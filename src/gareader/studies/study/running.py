@@ -12,7 +12,7 @@ from pathlib import Path
 from gareader.core.errors import CorpusError, TrainingError
 from gareader.core.whole import written_whole
 from gareader.data.examples import Example, Prediction
-from gareader.data.store import PreparedCorpus, Watch, prepared_once
+from gareader.data.store import PreparedCorpus, Watch, prepared_once, unwatched
 from gareader.measuring.baselines import BASELINES, choice
 from gareader.measuring.evaluation import evaluate, prediction_record
 from gareader.studies.study.plan import Study, Trial
@@ -30,7 +30,7 @@ class Studio:
 
     study: Study
     folder: Path
-    watch: Watch = lambda examples, label: examples
+    watch: Watch = unwatched
 
     def results(self) -> dict[str, Result]:
         """The results so far of the study's present trials, by their keys."""

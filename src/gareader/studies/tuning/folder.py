@@ -9,7 +9,7 @@ from sqlalchemy.engine import URL
 
 from gareader.core.claims import check_same, clean_unless, locked, read_claim, write_claim
 from gareader.core.errors import TrainingError
-from gareader.data.store import Watch, prepared_once
+from gareader.data.store import Watch, prepared_once, unwatched
 from gareader.studies.tuning.plan import Plan
 from gareader.training.experiment import is_begun
 
@@ -47,7 +47,7 @@ def recorded_owner(folder: Path, plan: Plan) -> str | None:
     return str(record["owner"])
 
 
-def prepared_corpora(folder: Path, plan: Plan, watch: Watch = lambda examples, label: examples) -> tuple[str, str]:
+def prepared_corpora(folder: Path, plan: Plan, watch: Watch = unwatched) -> tuple[str, str]:
     """The paths of the prepared training and validation corpora that all trials read."""
     data, corpora = plan.first.data, folder / CORPORA
     return (
