@@ -342,12 +342,14 @@ LONG = "Ann has the lamp. " * 1200
 
 
 def test_short_texts_do_not_wait_for_long_ones_nor_for_those_of_clients_that_have_gone(monkeypatch):
-    slow = Slow()
+    slow, in_turn, arrived = Slow(), ModelService._in_turn, []
     monkeypatch.setattr("gareader.serve.service.propose_candidates", slow)
+    monkeypatch.setattr(ModelService, "_in_turn", lambda *args: arrived.append(args) or in_turn(*args))
 
     async def conversation(client):
         gone = [asyncio.create_task(client.post("/candidates", json={"document": LONG})) for _ in range(40)]
-        await asyncio.sleep(0.1)
+        while len(arrived) < len(gone):
+            await asyncio.sleep(0.005)
         short = await asyncio.wait_for(client.post("/candidates", json={"document": "Ann has it."}), 20)
         for task in gone:
             task.cancel()
