@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -83,3 +84,17 @@ def gareader(capsys, monkeypatch):
         return code, *capsys.readouterr()
 
     return run
+
+
+@pytest.fixture
+def missing_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[pytest.MonkeyPatch]:
+    """A machine without the native library."""
+    from gareader.kernels import library
+    from kernels.loading import library_or_none
+
+    monkeypatch.setattr(library, "LIBRARY", tmp_path / "libgru.so")
+    monkeypatch.delenv("GAREADER_GRU", raising=False)
+    library.library.cache_clear()
+    yield monkeypatch
+    monkeypatch.undo()
+    library_or_none()

@@ -5,7 +5,6 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from pathlib import Path
 from threading import Barrier
 
 import pytest
@@ -14,24 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import forked
-from gareader.core.errors import ConfigError
 from gareader.kernels import library
 from gareader.nn import native
 from gareader.nn.gru import CELLS, BiGRU
-from places import PROJECT
+from kernels.loading import needs_kernel
 
-
-def load_quietly():
-    """The library or None; the warning that there is none has its own tests."""
-    library.library.cache_clear()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return library.library()
-
-
-needs_kernel = pytest.mark.skipif(
-    load_quietly() is None, reason=f"needs the native kernel: {library.LIBRARY} was not built, or GAREADER_GRU=none"
-)
 SETS = library.instruction_sets()
 KERNELS = [(number, precision) for number in range(len(SETS)) for precision in library.PRECISIONS]
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=[f"{SETS[number]} {name}" for number, name in KERNELS])
@@ -568,45 +554,7 @@ def test_environment_with_an_unknown_choice():
     assert done.returncode == 1
 
 
-@pytest.fixture
-def precision_of(monkeypatch):
-    """The precision of answers with a value of GAREADER_PRECISION."""
-
-    def chosen(value):
-        monkeypatch.setenv("GAREADER_PRECISION", value)
-        library.chosen_precision.cache_clear()
-        return library.chosen_precision()
-
-    yield chosen
-    library.chosen_precision.cache_clear()
-
-
-def test_environment_chooses_the_precision_of_answers(precision_of, monkeypatch):
-    assert precision_of("float32") == precision_of("") == "float32"
-    with pytest.raises(ConfigError, match="GAREADER_PRECISION = 'fp8' is not known; use float32 or bf16"):
-        precision_of("fp8")
-    monkeypatch.setattr(library, "has_bf16", lambda: True)
-    assert precision_of("bf16") == "bf16"
-
-
-def test_answers_in_emulated_bf16_are_warned_of(precision_of, monkeypatch):
-    monkeypatch.setattr(library, "has_bf16", lambda: False)
-    with pytest.warns(UserWarning, match="GAREADER_PRECISION = 'bf16', but this processor has no instructions for it"):
-        assert precision_of("bf16") == "bf16"
-
-
-@pytest.fixture
-def missing(monkeypatch, tmp_path):
-    """A machine without the library."""
-    monkeypatch.setattr(library, "LIBRARY", tmp_path / "libgru.so")
-    monkeypatch.delenv("GAREADER_GRU", raising=False)
-    library.library.cache_clear()
-    yield monkeypatch
-    monkeypatch.undo()
-    load_quietly()
-
-
-def test_without_the_library_pytorch_takes_over(missing):
+def test_without_the_library_pytorch_takes_over(missing_library):
     problem = make(Case(3, 4, 5, 6))
     gru = module(problem)
     with warnings.catch_warnings(record=True) as caught:
@@ -621,33 +569,3 @@ def test_without_the_library_pytorch_takes_over(missing):
     assert library.instruction_sets() == []
     with pytest.raises(RuntimeError, match="there is no native kernel"):
         native.bigru(problem.values, None, problem.mask, problem.weights, "paper")
-
-
-@needs_kernel
-def test_a_library_of_another_version_is_not_used(missing):
-    missing.setattr(library, "LIBRARY", Path(library.__file__).with_name("libgru.so"))
-    missing.setattr(library, "INTERFACE", 0)
-    with pytest.warns(
-        UserWarning, match=r"the native kernel cannot be loaded \(.* is of another version of gareader\)"
-    ):
-        assert library.library() is None
-
-
-def test_a_library_that_cannot_be_loaded_says_why(missing):
-    library.LIBRARY.write_text("no library")
-    with pytest.warns(
-        UserWarning, match=r"the native kernel cannot be loaded \(.*libgru\.so.*\); install gareader again"
-    ):
-        assert library.library() is None
-
-
-def test_the_interface_is_that_of_the_header():
-    header = (PROJECT / "native" / "gru.h").read_text(encoding="utf-8")
-    assert f"GRU_INTERFACE = {library.INTERFACE} " in header
-
-
-def test_without_the_library_the_kernel_cannot_be_demanded(missing):
-    missing.setenv("GAREADER_GRU", "native")
-    problem = make(Case(3, 4, 5, 6))
-    with pytest.raises(ConfigError, match=r"cannot be loaded .*libgru\.so.*; install gareader again .* C compiler"):
-        module(problem)(problem.values, problem.mask)

@@ -344,7 +344,12 @@ LONG = "Ann has the lamp. " * 1200
 def test_short_texts_do_not_wait_for_long_ones_nor_for_those_of_clients_that_have_gone(monkeypatch):
     slow, in_turn, arrived = Slow(), ModelService._in_turn, []
     monkeypatch.setattr("gareader.serve.service.propose_candidates", slow)
-    monkeypatch.setattr(ModelService, "_in_turn", lambda *args: arrived.append(args) or in_turn(*args))
+
+    def noted(service, work, text, client):
+        arrived.append(text)
+        return in_turn(service, work, text, client)
+
+    monkeypatch.setattr(ModelService, "_in_turn", noted)
 
     async def conversation(client):
         gone = [asyncio.create_task(client.post("/candidates", json={"document": LONG})) for _ in range(40)]
