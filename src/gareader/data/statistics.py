@@ -78,13 +78,14 @@ class Tally:
         answer, blank = example.candidates[example.answer], example.query.index(PLACEHOLDER)
         wrong = [i for i in range(len(frequency)) if i != example.answer]
         self.counts["answers"] += 1
-        self.counts["before"] += _has(example.query[:blank], answer)
-        self.counts["after"] += _has(example.query[blank + 1 :], answer)
-        self.counts["wrong in query"] += sum(_has(example.query, example.candidates[i]) for i in wrong)
-        self.counts["wrong above"] += sum(frequency[i] > frequency[example.answer] for i in wrong)
-        self.counts["in document"] += not set(example.document).isdisjoint(counted_words(answer))
-        self.counts["frequent"] += most_frequent(example, frequency) == example.answer
-        self.counts["exclusive"] += most_frequent(example, frequency, allowed or None) == example.answer
+        exclusive = most_frequent(example, frequency, allowed or None)
+        self.counts["answer_in_document"] += not set(example.document).isdisjoint(counted_words(answer))
+        self.counts["answer_before_blank"] += _has(example.query[:blank], answer)
+        self.counts["answer_after_blank"] += _has(example.query[blank + 1 :], answer)
+        self.counts["distractors_in_query_mean"] += sum(_has(example.query, example.candidates[i]) for i in wrong)
+        self.counts["distractors_more_frequent_mean"] += sum(frequency[i] > frequency[example.answer] for i in wrong)
+        self.counts["most_frequent_accuracy"] += most_frequent(example, frequency) == example.answer
+        self.counts["most_frequent_not_in_query_accuracy"] += exclusive == example.answer
 
     def merge(self, other: "Tally") -> None:
         self.vocabulary |= other.vocabulary
@@ -97,9 +98,6 @@ class Tally:
         def mean(name: str) -> float:
             return self.counts[name] / count if count else 0.0
 
-        def share(name: str) -> float | None:
-            return self.counts[name] / answers if answers else None
-
         return CorpusStatistics(
             examples=count,
             vocabulary=len(self.vocabulary),
@@ -110,13 +108,7 @@ class Tally:
             query_words_max=self.longest["query"],
             candidates_mean=mean("candidates"),
             answers=answers,
-            answer_in_document=share("in document"),
-            answer_before_blank=share("before"),
-            answer_after_blank=share("after"),
-            distractors_in_query_mean=share("wrong in query"),
-            distractors_more_frequent_mean=share("wrong above"),
-            most_frequent_accuracy=share("frequent"),
-            most_frequent_not_in_query_accuracy=share("exclusive"),
+            **{name: self.counts[name] / answers if answers else None for name in ANSWER_STATISTICS},
         )
 
 
