@@ -1,16 +1,14 @@
 """What the documents say is so: examples run, files named exist, public names resolve."""
 
-import ast
-import inspect
 import json
 import re
 import tomllib
 from dataclasses import MISSING, fields
-from itertools import pairwise
 
 import pytest
 
 import gareader
+from gareader.cli.readers import settings_of
 from gareader.core.config import declared, in_words, load_table
 from gareader.readers.registry import READERS
 from gareader.readers.settings import GatedAttentionConfig
@@ -133,18 +131,12 @@ def test_the_papers_table_of_settings():
 
 def rows_of_settings(kind):
     """What the page has to say about a dataclass of settings: each field, its default, what it may be, its sentence."""
-    (definition,) = ast.parse(inspect.getsource(kind)).body
-    assert isinstance(definition, ast.ClassDef)
-    told = {
-        ast.unparse(field.target): ast.literal_eval(text.value)
-        for field, text in pairwise(definition.body)
-        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr)
-    }
+    about = {each["name"]: each["about"] for each in settings_of(kind)}
     types = declared(kind)
     for field in fields(kind):
         default = f"`{json.dumps(field.default)}`" if field.default is not MISSING else "must be given"
         default = "not set" if field.default is None else default
-        yield f"| `{field.name}` | {default} | {in_words(types[field.name])} | {told[field.name]} |"
+        yield f"| `{field.name}` | {default} | {in_words(types[field.name])} | {about[field.name]} |"
 
 
 @pytest.mark.parametrize(

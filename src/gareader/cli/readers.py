@@ -8,7 +8,7 @@ import sys
 from dataclasses import MISSING, fields
 from importlib.metadata import entry_points
 from importlib.util import find_spec
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -114,11 +114,11 @@ def overview(records: list[dict[str, Any]]) -> Table:
 
 def settings_of(config: type[Settings]) -> list[dict[str, Any]]:
     """Each setting of a reader: its name, default, possible values and the docstring under its field."""
-    tree = ast.parse(inspect.getsource(config))
-    definition = next(node for node in tree.body if isinstance(node, ast.ClassDef))
+    sources = "".join(inspect.getsource(kind) for kind in reversed(config.__mro__) if issubclass(kind, Settings))
+    definitions = (node.body for node in ast.parse(sources).body if isinstance(node, ast.ClassDef))
     about = {
         field.target.id: text.value.value
-        for field, text in pairwise(definition.body)
+        for field, text in pairwise(chain.from_iterable(definitions))
         if isinstance(field, ast.AnnAssign)
         and isinstance(field.target, ast.Name)
         and isinstance(text, ast.Expr)

@@ -51,19 +51,8 @@ class AttentiveConfig(Settings):
 
 
 @dataclass(frozen=True)
-class ImpatientConfig(Settings):
-    """Settings of an Impatient Reader; the defaults are those of the Attentive Reader."""
-
-    hidden: Count = 256
-    """H, LSTM units per direction."""
-    attention_hidden: Count = 100
-    """M, units of the attention layer m."""
-    dropout: Share = 0.2
-    """Dropout rate of the LSTM states."""
-    init_std: Positive = 0.1
-    """Standard deviation of the initial weights, which are normal."""
-    update_words: bool = True
-    """Whether training changes the word vectors."""
+class ImpatientConfig(AttentiveConfig):
+    """Settings of an Impatient Reader: those of the Attentive Reader, with the same defaults."""
 
 
 @dataclass(frozen=True)
