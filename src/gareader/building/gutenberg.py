@@ -110,13 +110,9 @@ class _Paragraph:
     def heading(self) -> str:
         return self.text.split("\n", 1)[0].strip()
 
-    @property
-    def key(self) -> str:
-        """A normal form of the heading, without numbers and punctuation."""
-        return _key(self.text)
-
 
 def _key(heading: str) -> str:
+    """A normal form of a heading, without numbers and punctuation."""
     return _NUMBERING.sub("", heading).lower()
 
 
@@ -222,7 +218,7 @@ def _behind_contents(paragraphs: Sequence[_Paragraph], contents: int) -> int:
     for i in listed:
         if i >= prose and not _in_preface(paragraphs, i):
             break
-        lines, key = paragraphs[i].text.split("\n"), paragraphs[i].key
+        lines, key = paragraphs[i].text.split("\n"), _key(paragraphs[i].text)
         title = len(lines) <= 3 and not _BEFORE_STORY.match(lines[0]) and not _CONTENTS.fullmatch(lines[0].strip())
         if title and (key in entries or _key(lines[0]) in entries):
             return _with_number(paragraphs, i, contents + 1)
@@ -237,7 +233,7 @@ def _in_preface(paragraphs: Sequence[_Paragraph], at: int) -> bool:
 
 def _with_number(paragraphs: Sequence[_Paragraph], heading: int, least: int) -> int:
     """Move back from the heading to the lone numbers or the word CHAPTER directly before it."""
-    while heading > least and not paragraphs[heading - 1].key and paragraphs[heading].blank <= 2:
+    while heading > least and not _key(paragraphs[heading - 1].text) and paragraphs[heading].blank <= 2:
         heading -= 1
     return heading
 

@@ -3,7 +3,7 @@
 import mmap
 import zlib
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, pairwise
 from pathlib import Path
@@ -94,9 +94,6 @@ class PreparedCorpus(Sequence[Example]):
                 shard.release()
         number = bisect_right(self._starts, row) - 1
         return self._batches[number].example(row - self._starts[number], self._lookups[number])
-
-    def __iter__(self) -> Iterator[Example]:
-        return (self[number] for number in range(len(self)))
 
 
 def _lookups(words: Words, indices: NDArray[np.int32], sizes: list[int]) -> list[NDArray[np.object_]]:

@@ -61,8 +61,9 @@ class Study:
         """Read a study file; every error names its key."""
         table = load_table(path)
         _known(table, _KEYS, "")
-        corpora = {name: _corpus(name, value) for name, value in _tables(table, "corpora").items()}
-        called = {name: _called(name, value) for name, value in _tables(table, "corpora").items()}
+        corpora, called = dict[str, dict[str, str]](), dict[str, dict[str, str]]()
+        for name, settings in _tables(table, "corpora").items():
+            corpora[name], called[name] = _corpus(settings, f"corpora.{name}.")
         rows = _tables(table, "rows")
         against = {row: _against(row, settings, table, rows) for row, settings in rows.items()}
         seeds, fractions = _numbers(table, "seeds", [1], int), _numbers(table, "fractions", [1.0], float)
@@ -157,18 +158,16 @@ def _tables(table: Table, key: str) -> dict[str, dict[str, Any]]:
     return tables
 
 
-def _corpus(name: str, settings: Mapping[str, Any]) -> dict[str, str]:
-    _known(settings, _CORPUS_KEYS, f"corpora.{name}.")
+def _corpus(settings: Mapping[str, Any], where: str) -> tuple[dict[str, str], dict[str, str]]:
+    """The files of a corpus, and what the table calls its splits."""
+    _known(settings, _CORPUS_KEYS, where)
     for key in ("train", "validation"):
         if key not in settings:
-            raise ConfigError(f"corpora.{name}.{key} is missing")
-    return {key: str(value) for key, value in settings.items() if key != "called"}
-
-
-def _called(name: str, settings: Mapping[str, Any]) -> dict[str, str]:
-    called = _table(settings, "called", f"corpora.{name}.")
-    _known(called, {*SPLITS}, f"corpora.{name}.called.")
-    return {split: str(label) for split, label in called.items()}
+            raise ConfigError(f"{where}{key} is missing")
+    called = _table(settings, "called", where)
+    _known(called, {*SPLITS}, f"{where}called.")
+    files = {key: str(value) for key, value in settings.items() if key != "called"}
+    return files, {split: str(label) for split, label in called.items()}
 
 
 def _against(row: str, settings: Mapping[str, Any], table: Table, rows: Mapping[str, Any]) -> str | None:
