@@ -50,11 +50,8 @@ def bench_serve(examples: Sequence[Example], clients: int, seconds: float, worke
     """Measure bare batches, a service in processes of its own, and bare batches again."""
     before = bare_speed(examples, seconds / 4)
     with service("--workers", str(workers)) as (port, process):
-        crowd, memories = asyncio.run(
-            watched(
-                Crowd(port, [request_of(question_of(example)) for example in examples], clients, seconds), process.pid
-            )
-        )
+        requests = [request_of(question_of(example)) for example in examples]
+        crowd, memories = asyncio.run(watched(Crowd(port, requests, clients, seconds), process.pid))
     after = bare_speed(examples, seconds / 4)
     if not crowd.times:
         raise GareaderError("no question was answered; try more seconds")

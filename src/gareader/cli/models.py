@@ -155,9 +155,8 @@ def pack(
     if calibrate:
         temperatures = Temperatures(*[temperature_for(predictions, measure)] * 2)
     if open_questions:
-        temperatures = replace(
-            temperatures, proposed=proposed_temperature(plain, open_questions, str(calibrate_proposed))
-        )
+        proposed = proposed_temperature(plain, open_questions, str(calibrate_proposed))
+        temperatures = replace(temperatures, proposed=proposed)
     packed = replace(packed, temperatures=temperatures)
     predictions = [temperatures.tempered(prediction) for prediction in predictions]
     if words is not None and not words.exists():

@@ -81,7 +81,6 @@ class ReaderOutput(Generic[Array]):
 
     def __repr__(self) -> str:
         shape = tuple(getattr(self.log_probabilities, "shape", ()))
-        looks = (
-            "without attention" if self.document_attention is None else f"attention of {len(self.hop_attention)} hops"
-        )
+        hops = len(self.hop_attention)
+        looks = "without attention" if self.document_attention is None else f"attention of {hops} hops"
         return f"<ReaderOutput log_probabilities {shape}, {looks}>"

@@ -72,16 +72,11 @@ class Collator:
         def encode(words: Sequence[str], names: Mapping[str, str]) -> list[int]:
             return list(map(numbers.__getitem__, [names.get(word, word) for word in words] if names else words))
 
-        queries = [(BEGIN, *example.query, END) for example in anonymous]
-        document, document_mask = pad(
-            [encode(each.document, names) for each, names in zip(anonymous, renaming, strict=True)]
-        )
-        query, query_mask = pad([encode(query, names) for query, names in zip(queries, renaming, strict=True)])
+        pairs = [*zip(anonymous, renaming, strict=True)]
+        document, document_mask = pad([encode(each.document, names) for each, names in pairs])
+        query, query_mask = pad([encode((BEGIN, *each.query, END), names) for each, names in pairs])
         candidates, candidates_mask = pad_nested(
-            [
-                [encode(words, names) for words in each.candidates]
-                for each, names in zip(anonymous, renaming, strict=True)
-            ]
+            [[encode(words, names) for words in each.candidates] for each, names in pairs]
         )
         index, types = self.types(list(numbers))
         occurrence, words_present = occurrences(examples)
@@ -91,7 +86,7 @@ class Collator:
             document_mask=document_mask,
             query=index[query],
             query_mask=query_mask,
-            placeholder=np.array([query.index(PLACEHOLDER) for query in queries]),
+            placeholder=np.array([1 + each.query.index(PLACEHOLDER) for each in anonymous]),  # after @begin
             occurrence=occurrence,
             words_present=words_present,
             answer=np.array([-1 if example.answer is None else example.answer for example in examples]),

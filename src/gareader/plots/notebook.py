@@ -58,9 +58,8 @@ def _query(prediction: Prediction) -> str:
 
 def _bars(prediction: Prediction) -> str:
     example = prediction.example
-    notes = dict.fromkeys(prediction.in_part, "only in part in the text") | dict.fromkeys(
-        prediction.absent, "not in the text"
-    )
+    notes = dict.fromkeys(prediction.in_part, "only in part in the text")
+    notes |= dict.fromkeys(prediction.absent, "not in the text")
     rows = []
     for place, (_, share) in list(zip(prediction.order, prediction.ranking, strict=True))[:BARS]:
         name = _short(detokenise(example.candidates[place]))

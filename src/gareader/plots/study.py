@@ -84,18 +84,13 @@ def _lines(axes: Any, rows: list[str], results: list[Result], split: str) -> Non
             axes.axhline(100 * of_row[0].splits[split]["accuracy"], ls="--", lw=1.2, color=colour, label=short(row))
             continue
         fractions = sorted({r.fraction for r in of_row})
-        reports_at = [[r.splits[split] for r in of_row if r.fraction == fraction] for fraction in fractions]
-        means = [100 * fmean(report["accuracy"] for report in reports) for reports in reports_at]
-        below, above = (
-            [
-                abs(mean - 100 * fmean(report["interval"][end] for report in reports))
-                for mean, reports in zip(means, reports_at, strict=True)
-            ]
-            for end in (0, 1)
-        )
+        groups = [[r.splits[split] for r in of_row if r.fraction == fraction] for fraction in fractions]
+        means = [100 * fmean(report["accuracy"] for report in reports) for reports in groups]
+        ends = [[100 * fmean(report["interval"][end] for report in reports) for reports in groups] for end in (0, 1)]
+        bars = [[abs(mean - end) for mean, end in zip(means, each, strict=True)] for each in ends]
         percentages = [100 * fraction for fraction in fractions]
         line = {"fmt": f"{style}-", "color": colour, "label": short(row), "ms": 5, "lw": 1.5, "capsize": 3}
-        axes.errorbar(percentages, means, yerr=[below, above], **line)
+        axes.errorbar(percentages, means, yerr=bars, **line)
     axes.set_xlabel("training questions, %")
     axes.set_ylabel("accuracy, % (bars: 95 % interval)")
     for text in axes.legend(fontsize=8).get_texts():

@@ -175,17 +175,9 @@ class _Graph:
         lengths = self.add("ReduceSum", self.add("Cast", mask, to=TensorProto.INT32), self.ints(1), keepdims=0)
         steps = self.add("Transpose", sequence, perm=[1, 0, 2])  # (T, B, inputs)
         states, ends = f"{name}.Y", f"{name}.Y_h"
-        self.nodes.append(
-            helper.make_node(
-                "GRU",
-                [steps, inputs, recurrent, self.constant(f"{name}.B", biases), lengths],
-                [states, ends],
-                name=name,
-                direction="bidirectional",
-                hidden_size=hidden,
-                linear_before_reset=0 if paper else 1,
-            )
-        )
+        values = [steps, inputs, recurrent, self.constant(f"{name}.B", biases), lengths]
+        kind = {"direction": "bidirectional", "hidden_size": hidden, "linear_before_reset": 0 if paper else 1}
+        self.nodes.append(helper.make_node("GRU", values, [states, ends], name=name, **kind))
         both = self.add("Transpose", states, perm=[2, 0, 1, 3])  # (B, T, 2, H)
         final = self.add("Transpose", ends, perm=[1, 0, 2])  # (B, 2, H)
         flat = self.add("Reshape", final, self.ints(0, 2 * hidden))
