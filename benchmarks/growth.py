@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from benchmarks.script import AtLeastOne, Json, Repeats, start
 from gareader.benchmark.contenders import NATIVE, NN_GRU, Size
-from gareader.benchmark.measure import cores, side_by_side
+from gareader.benchmark.measure import side_by_side
 from gareader.benchmark.reading import train
+from gareader.core.distributed import cores
 from gareader.plots.figures import COLOURS, check_picture, empty_figure, save
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from statistics import median
 
 from benchmarks.script import AtLeastOne, Document, Json, Repeats, start
 from gareader.benchmark.contenders import NATIVE, Size, contender
-from gareader.benchmark.measure import cores
+from gareader.core.distributed import cores
 from gareader.core.errors import GareaderError
 
 QUESTIONS = 32

@@ -90,7 +90,9 @@ def test_without_a_compiler(built_without_a_compiler):
         "trained/models/stories.md",
         "data/language/name_words.toml",
         "data/language/news_words.tsv",
+        "building/kind_words.toml",
         "building/story_words.txt",
+        "plots/notebook.css",
         "serve/page/index.html",
         "data/stories/stories.jsonl",
     )

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from gareader.building.books import BookBuilder, build
+from gareader.building.execution import Execution
 from gareader.building.overlap import Excluded
 from gareader.building.passages import PassageConfig
 from gareader.building.shelf import texts
@@ -34,10 +35,10 @@ def shelf(tmp_path):
     return path
 
 
-def built(paths, out, builder=None, **options):
+def built(paths, out, builder=None, held_out=(0, 0), **options):
     bad: list[CorpusError] = []
-    options = {"watch": lambda made, total: made, "report": bad.append, **options}
-    return build(paths, out, builder or BookBuilder(CONFIG), **options), [str(error) for error in bad]
+    execution = Execution(**{"report": bad.append, **options})
+    return build(paths, out, builder or BookBuilder(CONFIG), execution, held_out), [str(error) for error in bad]
 
 
 @pytest.mark.usefixtures("simple_tagger")

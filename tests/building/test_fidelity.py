@@ -3,6 +3,7 @@
 import pytest
 
 from gareader.building.books import BookBuilder
+from gareader.building.execution import Execution
 from gareader.building.fidelity import measure_fidelity
 from gareader.building.passages import PassageConfig
 from gareader.core.errors import BuildError, CorpusError
@@ -12,14 +13,7 @@ QUESTION = "1 {}\n2 {}\n3 {}\t{}\t\tAnn|Ben\n\n"
 
 
 def compared(paths, official, **options):
-    return measure_fidelity(
-        paths,
-        official,
-        BookBuilder(PassageConfig(**options)),
-        workers=1,
-        report=lambda bad: None,
-        watch=lambda seen, total: seen,
-    )
+    return measure_fidelity(paths, official, BookBuilder(PassageConfig(**options)), Execution(report=lambda bad: None))
 
 
 @pytest.fixture

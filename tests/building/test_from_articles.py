@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from gareader.building.execution import Execution
 from gareader.building.from_articles import NewsBuilder, Shares, build_news, build_pairs
 from gareader.building.pairs import PairSettings
 from gareader.core.errors import BuildError, ConfigError, CorpusError
@@ -16,14 +17,17 @@ ALL = Shares(0, 0)
 
 def news(out, paths=(TINY / "news.jsonl",), builder=None, **options):
     bad: list[CorpusError] = []
-    settings = {"shares": ALL, "workers": 1, "report": bad.append, "watch": lambda articles: articles, **options}
-    return build_news(paths, out, builder or NewsBuilder(), **settings), [str(error) for error in bad]
+    execution = Execution(options.pop("workers", 1), report=bad.append)
+    counts = build_news(paths, out, builder or NewsBuilder(), execution, **{"shares": ALL, **options})
+    return counts, [str(error) for error in bad]
 
 
 def pairs(out, paths=(TINY / "dated.jsonl",), **options):
     bad: list[CorpusError] = []
-    settings = {"shares": ALL, "workers": 1, "report": bad.append, "watch": lambda articles: articles, **options}
-    return build_pairs(paths, out, PairSettings(), **settings), [str(error) for error in bad]
+    watch = options.pop("watch", Execution.watch)
+    execution = Execution(options.pop("workers", 1), report=bad.append, watch=watch)
+    counts = build_pairs(paths, out, PairSettings(), execution, **{"shares": ALL, **options})
+    return counts, [str(error) for error in bad]
 
 
 def content(folder):

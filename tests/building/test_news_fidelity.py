@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from gareader.building.execution import Execution
 from gareader.building.from_articles import NewsBuilder
 from gareader.building.news_fidelity import NewsFidelity, measure_news
 from gareader.core.errors import BuildError, CorpusError
@@ -42,9 +43,7 @@ def official(folder: Path, query: str, answer: str, document: str = DOCUMENT, na
 
 
 def compared(stories: Path, questions: Path) -> NewsFidelity:
-    return measure_news(
-        [stories], questions, NewsBuilder(), workers=1, report=lambda bad: None, watch=lambda items: items
-    )
+    return measure_news([stories], questions, NewsBuilder(), Execution(report=lambda bad: None))
 
 
 def test_the_same_highlight_and_the_same_entity(stories: Path, tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_an_xz_file_of_several_streams_with_zeros_between_them(tmp_path):
     with opened(path) as content:
         assert content.read() == b"onetwo"
     path.write_bytes(lzma.compress(b"one" * 99)[:-20])
-    with pytest.raises(EOFError, match="ended before the end-of-stream marker"), opened(path) as content:
+    with pytest.raises(CorpusError, match="ended before the end-of-stream marker"), opened(path) as content:
         content.read()
 
 

@@ -27,7 +27,6 @@ class PyTorchBiGRU(BiGRU):
     """BiGRU in plain PyTorch, even if the native kernel is there."""
 
     def forward(self, sequence: Tensor, mask: Tensor, words: Tensor | None = None) -> Tensor:
-        """Compute the states of both directions."""
         return self.in_pytorch(sequence, mask, words)
 
 

@@ -10,7 +10,7 @@ from time import perf_counter
 
 import torch
 
-from gareader.core.distributed import cores as cores
+from gareader.core.distributed import cores
 from gareader.kernels.library import use_threads
 
 Work = Callable[[], object]
@@ -25,12 +25,10 @@ class Times:
 
     @property
     def median(self) -> float:
-        """The median duration."""
         return median(self.seconds)
 
 
 def seconds(work: Work) -> float:
-    """The duration of one call."""
     start = perf_counter()
     work()
     return perf_counter() - start
@@ -79,7 +77,6 @@ def matrix_product(size: int = 2048, dtype: torch.dtype = torch.float32) -> Work
 
 @contextmanager
 def busy_core() -> Iterator[None]:
-    """Keep one core busy with another process."""
     neighbour = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     try:
         yield

@@ -7,7 +7,8 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from gareader.benchmark.measure import cores, peak_memory, seconds
+from gareader.benchmark.measure import peak_memory, seconds
+from gareader.core.distributed import cores
 from gareader.core.files import opened
 from gareader.data.store import PreparedCorpus, prepare_corpus
 

@@ -82,7 +82,6 @@ def question_of(example: Example) -> dict[str, Any]:
 
 
 def request_of(question: Any) -> bytes:
-    """A request to /answer."""
     body = json.dumps(question).encode()
     head = "POST /answer HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length:"
     return f"{head} {len(body)}\r\n\r\n".encode() + body
@@ -104,7 +103,6 @@ class Crowd:
     """The most requests of each client."""
 
     async def run(self) -> "Crowd":
-        """Ask until the time is over."""
         loop = asyncio.get_running_loop()
         until = perf_counter() + self.seconds
         members: list[Client] = []
@@ -118,14 +116,11 @@ class Crowd:
         return self
 
     def milliseconds(self) -> dict[str, float]:
-        """Percentiles of the times."""
         times = sorted(self.times)
         return {name: 1000 * times[min(int(share * len(times)), len(times) - 1)] for name, share in SHARES.items()}
 
 
 class Client(asyncio.Protocol):
-    """One of a crowd."""
-
     transport: asyncio.Transport
 
     def __init__(self, crowd: Crowd, number: int, until: float, ended: asyncio.Future[None]) -> None:
@@ -135,7 +130,6 @@ class Client(asyncio.Protocol):
         self.began = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Ask the first question."""
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - it is a stream
         self.transport = transport
         self._ask()

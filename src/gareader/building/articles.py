@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Literal
 
 from gareader.core.errors import CorpusError
+from gareader.core.parsing import json_kind
 from gareader.data.corpora.files import Report, pieces, utf8
-from gareader.data.corpora.jsonl import JsonLine, json_kind
+from gareader.data.corpora.jsonl import JsonLine
 from gareader.data.examples import Words
 from gareader.data.language.sentences import news_sentences
 
@@ -51,7 +52,6 @@ class Article:
 
     @property
     def words(self) -> Words:
-        """The words of all sentences."""
         return tuple(word for sentence in self.sentences for word in sentence)
 
     def beginning(self, most: int) -> "Article":
@@ -108,8 +108,6 @@ def _rows(path: Path, report: Report) -> Iterator[tuple[int, str]]:
 
 
 class _ArticleLine(JsonLine):
-    """The JSON object of an article."""
-
     kind = "an article"
 
     def __init__(self, path: Path, number: int, row: str, purpose: Purpose) -> None:
@@ -117,7 +115,6 @@ class _ArticleLine(JsonLine):
         super().__init__(path, number, row, _refuse)
 
     def article(self) -> RawArticle:
-        """Return the article of this line."""
         detail = "highlights" if self.purpose == "news" else "date"
         key = "text" if "text" in self.object and "article" not in self.object else "article"
         self.check_keys(("id", key, detail), (), {"id", "article", "text", "date", detail})
@@ -157,7 +154,6 @@ class _ArticleLine(JsonLine):
         return highlights
 
     def date(self) -> datetime.date:
-        """The date of the article."""
         given = self.object["date"]
         try:
             if isinstance(given, str) and _DATE.fullmatch(given):

@@ -1,23 +1,23 @@
 """The Children's Book Test from any books: questions, splits by whole books, the card."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import chain, groupby
 from pathlib import Path
 from random import Random
 
+from gareader.building.execution import Execution
 from gareader.building.folder import SPLITS, SplitFiles, new_folder, write_card
 from gareader.building.kinds import kinds
 from gareader.building.overlap import Excluded
 from gareader.building.passages import PassageConfig, Question
 from gareader.building.passages import questions as passage_questions
 from gareader.building.shelf import Book, books
-from gareader.core.distributed import ALONE, Group
 from gareader.core.errors import BuildError, CorpusError
-from gareader.core.parallel import help_with, in_order
+from gareader.core.parallel import help_with
 from gareader.data.corpora import cbt, jsonl
-from gareader.data.corpora.files import Report, printable_name
+from gareader.data.corpora.files import printable_name
 from gareader.data.examples import PLACEHOLDER, Example, Words
 from gareader.data.language.perceptron import tagger
 from gareader.data.statistics import Tally
@@ -47,7 +47,6 @@ class BookBuilder:
     excluded: Excluded | None = None
 
     def __call__(self, book: Book) -> BuiltBook:
-        """Build the questions of a book."""
         try:
             sentences, questions, dropped = self.questions(book)
         except CorpusError as bad:
@@ -101,12 +100,8 @@ def build(
     paths: Sequence[Path],
     out: Path,
     builder: BookBuilder,
-    *,
+    execution: Execution,
     held_out: tuple[int | None, int | None] = (0, 0),
-    workers: int = 1,
-    group: Group = ALONE,
-    report: Report,
-    watch: Callable[[Iterator[BuiltBook], int], Iterator[BuiltBook]],
 ) -> Counter[str]:
     """Write the corpus; hold out (validation, test) books, for None one in twenty if there are three or more.
 
@@ -118,7 +113,7 @@ def build(
         split_of = _assigned_splits(titles, held_out, builder.config.seed)
     except BuildError:
         for bad in early:  # the reason why there are so few
-            report(bad)
+            execution.report(bad)
         raise
     total: Counter[str] = Counter()
     problems: list[str] = []
@@ -126,14 +121,14 @@ def build(
 
     def note(bad: CorpusError) -> None:
         problems.append(f"{printable_name(bad.path)}: {bad.problem}")
-        report(bad)
+        execution.report(bad)
 
-    stream = in_order(builder, books(paths, note), workers, group)
-    if not group.first:
+    stream = execution.map(builder, books(paths, note))
+    if not execution.group.first:
         return help_with(stream)
     with new_folder(out) as folder:
         with SplitFiles(folder, ".jsonl" if builder.format == "jsonl" else ".txt") as files:
-            for built in watch(stream, len(titles)):
+            for built in execution.watch(stream, len(titles)):
                 if built.problem:
                     note(built.problem)
                     continue

@@ -1,19 +1,19 @@
 """The fidelity of built questions to the Children's Book Test's own: equal questions, and similar statistics."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
 
 from gareader.building.books import BookBuilder
+from gareader.building.execution import Execution
 from gareader.building.kinds import LISTED, TIMES, often_in_news
 from gareader.building.shelf import Book, books
 from gareader.core.errors import BuildError, CorpusError
-from gareader.core.parallel import in_order
 from gareader.data.corpora import read
-from gareader.data.corpora.files import Report
-from gareader.data.examples import PLACEHOLDER, Example, Words
+from gareader.data.examples import Example, Words, filled
 from gareader.data.statistics import ANSWER_STATISTICS, Tally
 
 Key = tuple[Words, Words, Words]
@@ -49,7 +49,6 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """The ratio of built to official."""
         return self.built / self.official if self.official else None
 
     @property
@@ -82,7 +81,6 @@ class Profile:
             self.add(questions)
 
     def add(self, questions: Sequence[Example]) -> None:
-        """Count the questions of one passage."""
         self.passages[len(questions)] += 1
         for example in questions:
             self.tally.add(example)
@@ -90,7 +88,6 @@ class Profile:
                 (self.answers if number == example.answer else self.distractors)[word_class(words[-1])] += 1
 
     def merge(self, other: "Profile") -> None:
-        """Add the counts of another profile."""
         self.tally.merge(other.tally)
         self.answers += other.answers
         self.distractors += other.distractors
@@ -152,40 +149,24 @@ class BookMatches:
     problem: CorpusError | None = None
 
 
-@dataclass(frozen=True)
-class FidelityCheck:
-    """Builds a book's questions and looks them up among the official ones; sent to every worker."""
-
-    builder: BookBuilder
-    keys: frozenset[Key]
-    passages: frozenset[Words]
-
-    def __call__(self, book: Book) -> BookMatches:
-        """Build and compare the questions of one book."""
-        try:
-            sentences, questions, _ = self.builder.questions(book)
-        except CorpusError as bad:
-            return BookMatches(problem=bad)
-        length = self.builder.config.sentences + 1
-        windows = (sentences[start : start + length] for start in range(len(sentences) - length + 1))
-        matches = BookMatches(passages={tuple(chain.from_iterable(window)) for window in windows} & self.passages)
-        pairs = zip(questions, self.builder.examples(book, sentences, questions), strict=True)
-        for _, group in groupby(pairs, lambda pair: pair[0].start):
-            examples = [example for _, example in group]
-            matches.profile.add(examples)
-            matches.keys.update(key for key in map(_key, examples) if key in self.keys)
-        return matches
+def _matches(builder: BookBuilder, keys: frozenset[Key], passages: frozenset[Words], book: Book) -> BookMatches:
+    """Build a book's questions and look them up among the official ones."""
+    try:
+        sentences, questions, _ = builder.questions(book)
+    except CorpusError as bad:
+        return BookMatches(problem=bad)
+    length = builder.config.sentences + 1
+    windows = (sentences[start : start + length] for start in range(len(sentences) - length + 1))
+    matches = BookMatches(passages={tuple(chain.from_iterable(window)) for window in windows} & passages)
+    pairs = zip(questions, builder.examples(book, sentences, questions), strict=True)
+    for _, group in groupby(pairs, lambda pair: pair[0].start):
+        examples = [example for _, example in group]
+        matches.profile.add(examples)
+        matches.keys.update(keys.intersection(map(_key, examples)))
+    return matches
 
 
-def measure_fidelity(
-    paths: Sequence[Path],
-    official: Path,
-    builder: BookBuilder,
-    *,
-    workers: int,
-    report: Report,
-    watch: Callable[[Iterator[BookMatches], int], Iterator[BookMatches]],
-) -> Fidelity:
+def measure_fidelity(paths: Sequence[Path], official: Path, builder: BookBuilder, execution: Execution) -> Fidelity:
     """Build every book's questions and compare them with the official ones; report a bad book."""
     passages = _official(official)
     keys = [_key(example) for example in chain.from_iterable(passages.values())]  # some are in the file twice
@@ -193,10 +174,10 @@ def measure_fidelity(
     built_passages: set[Words] = set()
     profile = Profile()
     count = sum(1 for _ in books(paths, lambda bad: None))
-    work = FidelityCheck(builder, frozenset(keys), frozenset(passages))
-    for matches in watch(in_order(work, books(paths, report), workers), count):
+    work = partial(_matches, builder, frozenset(keys), frozenset(passages))
+    for matches in execution.watch(execution.map(work, books(paths, execution.report)), count):
         if matches.problem:
-            report(matches.problem)
+            execution.report(matches.problem)
         built_keys |= matches.keys
         built_passages |= matches.passages
         profile.merge(matches.profile)
@@ -216,15 +197,19 @@ def measure_fidelity(
 def _official(path: Path) -> dict[Words, list[Example]]:
     """Return the questions of the file by passage: the words of document and query, with the answer in its blank."""
     passages: dict[Words, list[Example]] = {}
-    for example in read(path):
-        if example.answer is None:
-            raise CorpusError(f"{example.id} has no answer; --check takes questions whose answers are known", path)
-        blank = example.query.index(PLACEHOLDER)
-        query = (*example.query[:blank], *example.candidates[example.answer], *example.query[blank + 1 :])
-        passages.setdefault((*example.document, *query), []).append(example)
+    examples = [*read(path)]
+    check_answered(examples, path)
+    for example in examples:
+        passages.setdefault((*example.document, *filled(example)), []).append(example)
     if not passages:
         raise CorpusError("no question is in here; --check takes a file of questions", path)
     return passages
+
+
+def check_answered(examples: Iterable[Example], path: Path) -> None:
+    """Raise CorpusError for a question without a known answer."""
+    if unknown := next((example.id for example in examples if example.answer is None), None):
+        raise CorpusError(f"{unknown} has no answer; --check takes questions whose answers are known", path)
 
 
 def _key(example: Example) -> Key:

@@ -1,26 +1,24 @@
 """Corpora from articles: questions about news, and about pairs of articles on the same event."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from random import Random
-from typing import Literal, TypeVar
+from typing import Literal
 
 from gareader.building import articles, news, open_news, pairs
 from gareader.building.articles import RawArticle
 from gareader.building.baselines import VARIANTS, select_questions, solver
+from gareader.building.execution import Execution, Item
 from gareader.building.folder import SplitFiles, new_folder, write_card
 from gareader.building.similar import Rarity
 from gareader.building.story_index import StoryIndex
-from gareader.core.distributed import ALONE, Group
 from gareader.core.errors import BuildError, ConfigError, CorpusError
-from gareader.core.parallel import help_with, in_order
+from gareader.core.parallel import help_with
 from gareader.data.corpora import CORPORA, jsonl, question_files, who_did_what
 from gareader.data.corpora.files import Report, printable_name
-
-Item = TypeVar("Item")
 
 AT_ONCE = 32
 """The number of articles that a worker takes at a time."""
@@ -28,8 +26,6 @@ AT_ONCE = 32
 
 @dataclass(frozen=True)
 class Shares:
-    """The shares of validation and test."""
-
     validation: float = 0.05
     test: float = 0.05
 
@@ -66,7 +62,6 @@ class NewsBuilder:
         ]
 
     def questions(self, raw: RawArticle) -> list[news.NewsQuestion]:
-        """The questions of one article."""
         article = articles.tokenise_article(raw)
         article = article if self.longest is None else article.beginning(self.longest)
         names = news.questions(article, self.seed, self.anonymise, self.fewest)
@@ -88,20 +83,17 @@ def build_news(
     paths: Sequence[Path],
     out: Path,
     builder: NewsBuilder,
+    execution: Execution,
     *,
     format: str = "question",
     shares: Shares,
-    workers: int,
-    group: Group = ALONE,
-    report: Report,
-    watch: Callable[[Iterator[RawArticle]], Iterator[RawArticle]],
 ) -> Counter[str]:
     """Write the corpus; the seed draws a split for each article. A bad article is reported, the others are built."""
     problems: list[str] = []
     total: Counter[str] = Counter()
-    raw = watch(articles.read_raw(paths, "news", _listed(problems, report)))
-    stream = in_order(builder, batches(raw, AT_ONCE), workers, group)
-    if not group.first:
+    raw = execution.watch(articles.read_raw(paths, "news", _listed(problems, execution.report)))
+    stream = execution.map(builder, batches(raw, AT_ONCE))
+    if not execution.group.first:
         return help_with(stream)
     with new_folder(out) as folder:
         with SplitFiles(folder, "" if format == "question" else ".jsonl") as files:
@@ -132,22 +124,19 @@ def build_pairs(
     paths: Sequence[Path],
     out: Path,
     settings: pairs.PairSettings,
+    execution: Execution,
     *,
     variant: str = "strict",
     format: str = "wdw",
     shares: Shares,
     seed: int = 1,
-    workers: int,
-    group: Group = ALONE,
-    report: Report,
-    watch: Callable[[Iterator[RawArticle]], Iterator[RawArticle]],
 ) -> Counter[str]:
     """Write the corpus; the newest questions are validation and test. All articles are in memory, about 20 kB each."""
     solver()
     problems: list[str] = []
-    raw = batches(watch(articles.read_raw(paths, "pairs", _listed(problems, report))), AT_ONCE)
-    stream = in_order(_tokenised, raw, workers, group)
-    if not group.first:
+    raw = execution.watch(articles.read_raw(paths, "pairs", _listed(problems, execution.report)))
+    stream = execution.map(_tokenised, batches(raw, AT_ONCE))
+    if not execution.group.first:
         return help_with(stream)
     with new_folder(out) as folder:
         everything = pairs.by_date(article for batch in stream for article in batch)
@@ -174,7 +163,6 @@ def _tokenised(batch: Sequence[RawArticle]) -> list[articles.Article]:
 
 
 def batches(items: Iterator[Item], size: int) -> Iterator[list[Item]]:
-    """Yield lists of `size` items."""
     while batch := list(islice(items, size)):
         yield batch
 

@@ -12,6 +12,7 @@ from itertools import chain
 from pathlib import Path
 
 from gareader.data.examples import Words
+from gareader.data.language.lists import word_lists
 from gareader.data.language.news_words import news_words
 
 Tagged = tuple[str, str]
@@ -33,44 +34,13 @@ _NAME_SHARE = 0.35
 """A capitalised word is a name everywhere in a book if the tagger takes this share of it for names."""
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_UNITS = _words("day week month year hour minute century decade fortnight")
-_PLURAL_UNITS = _words("days weeks months years hours minutes seconds centuries decades fortnights nights")
-_PARTS_OF_DAY = _words(
-    """morning mornings forenoon noon midday afternoon afternoons evening evenings night midnight daytime"""
-)
-_PLAIN_DATE = _words("the this last next following previous preceding same other each any first third fourth")
-"""Before a unit these words make a date (the day, next year), which is no entity of the corpus."""
-_DATED_PART = _words("next following previous preceding yesterday tomorrow to-morrow good")
-"""Before a part of the day these words make a date; good morning is a greeting."""
-_AFTER_DATE = _words("ago later before old")
-"""Before these a unit belongs to a date or an age."""
-_ORDINALS = _words(
-    """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth
-    sixteenth seventeenth eighteenth nineteenth twentieth First Second Third Fourth Fifth"""
-)
-_REPEATED = _words("daily weekly monthly yearly nightly hourly")
-_LISTS = _words(
-    """left right Left Right fire storm war flood earthquake accident attack burn choked crash disaster drowned
-    explosion infection lightning mumps cholera starvation sunstroke suffocation tornado escape stealing theft robbery
-    murder suicide arson burglary kidnapping forgery treason tobacco dollars cents cent pounds pence shillings inches"""
-)
-"""Words in the recogniser's lists of politics, causes of death, crimes and amounts."""
-LISTED = _ORDINALS | _REPEATED | _LISTS
+_LISTS = word_lists(__file__, "kind_words.toml")
+_UNITS, _PLURAL_UNITS, _PARTS_OF_DAY = _LISTS["units"], _LISTS["plural_units"], _LISTS["parts_of_day"]
+LISTED = _LISTS["ordinals"] | _LISTS["repeated"] | _LISTS["recognised"]
 """Entities at every place."""
 TIMES = _UNITS | _PLURAL_UNITS | _PARTS_OF_DAY | {"old", "before"}
 """Entities at the end of an expression of time."""
-_CALENDAR = _words(
-    """January February March April May June July August September October November December Monday Tuesday Wednesday
-    Thursday Friday Saturday Sunday Mondays Tuesdays Wednesdays Thursdays Fridays Saturdays Sundays Christmas Easter
-    Thanksgiving Lent Michaelmas Midsummer Spring Summer Autumn Winter"""
-)
-_NO_NAMES = _words("God Lord Heaven Lady Madam Mistress Ma Pa Mamma Papa Dear Miss Mr. Mrs. Sir Bible")
-_RULERS = _words("King Queen Prince Princess Sultan Emperor Governor Caliph Khan Czar Duke Baron Mother")
-"""Titles that mean a person without a name."""
+_NEVER_NAMES = _LISTS["calendar"] | _LISTS["no_names"]
 _ORDINARY = 200
 """A word with this count in lower case in the news is an ordinary word."""
 _ROMAN = frozenset("IVXLC")
@@ -141,9 +111,9 @@ def _is_time(words: Words, place: int) -> bool:
     if word in _PLURAL_UNITS:
         return after not in ("ago", "later", "old") and not (before == "the" and word != "days")
     if word in _UNITS:
-        return before not in _PLAIN_DATE and after not in _AFTER_DATE
-    dated = before in _DATED_PART or (before == "this" and word != "morning")
-    return not dated and after not in _AFTER_DATE
+        return before not in _LISTS["plain_date"] and after not in _LISTS["after_date"]
+    dated = before in _LISTS["dated_part"] or (before == "this" and word != "morning")
+    return not dated and after not in _LISTS["after_date"]
 
 
 def _names(
@@ -170,11 +140,11 @@ def _names(
 
     def is_name(word: str) -> bool:
         low, total = word.lower(), count[word]
-        if word in _CALENDAR or word in _NO_NAMES or len(word) == 1 or "|" in word:
+        if word in _NEVER_NAMES or len(word) == 1 or "|" in word:
             return False
         if word.isupper():
             return low not in _known_words() and word.replace("-", "").isalpha()
-        if word in _RULERS or low in rare or (low not in news_words() and not lower[low]):
+        if word in _LISTS["rulers"] or low in rare or (low not in news_words() and not lower[low]):
             return True
         if word in ordinary or lower[low] > 2 * total:
             return 2 * behind[word] >= total and lower[low] <= 4 * total

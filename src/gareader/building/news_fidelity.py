@@ -2,21 +2,21 @@
 
 import tarfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from gareader.building import articles
 from gareader.building.articles import RawArticle
-from gareader.building.fidelity import Row
+from gareader.building.execution import Execution
+from gareader.building.fidelity import Row, check_answered
 from gareader.building.from_articles import AT_ONCE, NewsBuilder, batches
 from gareader.building.story_index import StoryIndex
 from gareader.core.errors import BuildError, CorpusError
-from gareader.core.parallel import in_order
 from gareader.data.corpora import read
-from gareader.data.corpora.files import Report
 from gareader.data.examples import PLACEHOLDER, Example, Words
 from gareader.data.statistics import ANSWER_STATISTICS, Tally
 
@@ -81,71 +81,48 @@ class _Counts:
     counts: Counter[str] = field(default_factory=Counter)
 
     def merge(self, other: "_Counts") -> None:
-        """Add other counts."""
         self.official.merge(other.official)
         self.built.merge(other.built)
         self.counts += other.counts
 
     def share(self, part: str, whole: str) -> float:
-        """The share of one count in another."""
         return self.counts[part] / self.counts[whole] if self.counts[whole] else 0.0
 
 
-@dataclass(frozen=True)
-class _Search:
-    """Finds the stories of the official questions; sent to every worker."""
-
-    index: StoryIndex
-
-    def __call__(self, batch: Sequence[RawArticle]) -> list[tuple[RawArticle, dict[int, float]]]:
-        """Return the stories that may be some question's, with the questions' numbers."""
-        pairs = ((raw, self.index.matches(raw.text)) for raw in batch)
-        return [(raw, matches) for raw, matches in pairs if matches]
+def _possible(index: StoryIndex, batch: Sequence[RawArticle]) -> list[tuple[RawArticle, dict[int, float]]]:
+    """The stories that may be some question's, with the questions' numbers."""
+    return [(raw, matches) for raw in batch if (matches := index.matches(raw.text))]
 
 
-@dataclass(frozen=True)
-class _StoryCheck:
-    """Builds a story's questions and compares them with the official ones; sent to every worker."""
-
-    builder: NewsBuilder
-
-    def __call__(self, story: _Story) -> _Counts:
-        """Compare the questions of one story."""
-        result = _Counts()
-        built = [question.example for question in self.builder.questions(story.raw)]
-        result.counts["built"] += len(built)
-        for official in story.official:
-            result.official.add(official)
-            groups = _groups(official, built[0], result.counts) if built else {}
-            same = _same_question(official, built, groups)
-            if same:
-                result.built.add(same)
-                result.counts["found"] += 1
-            result.counts["highlights official"] += 1 + sum(
-                word in official.document for word in official.query if word.startswith(_MARK)
-            )
-            nearest = same or max(built, key=lambda one: _likeness(official, one), default=None)
-            if nearest:
-                result.counts["highlights built"] += sum(_highlight(one) == _highlight(nearest) for one in built)
-        return result
+def _comparison(builder: NewsBuilder, story: _Story) -> _Counts:
+    """Build a story's questions and compare them with the official ones."""
+    result = _Counts()
+    built = [question.example for question in builder.questions(story.raw)]
+    result.counts["built"] += len(built)
+    for official in story.official:
+        result.official.add(official)
+        result.counts["highlights official"] += 1 + sum(
+            word in official.document for word in official.query if word.startswith(_MARK)
+        )
+        if not built:
+            continue
+        groups = _groups(official, built[0], result.counts)
+        nearest = max(built, key=lambda one: _likeness(official, one))
+        if _is_same(official, nearest, groups):
+            result.built.add(nearest)
+            result.counts["found"] += 1
+        result.counts["highlights built"] += sum(_highlight(one) == _highlight(nearest) for one in built)
+    return result
 
 
-def measure_news(
-    paths: Sequence[Path],
-    official: Path,
-    builder: NewsBuilder,
-    *,
-    workers: int,
-    report: Report,
-    watch: Callable[[Iterator[RawArticle]], Iterator[RawArticle]],
-) -> NewsFidelity:
+def measure_news(paths: Sequence[Path], official: Path, builder: NewsBuilder, execution: Execution) -> NewsFidelity:
     """Find the stories of the official questions, build their questions with marks, and compare."""
     examples = official_questions(official)
-    stories = _stories(paths, examples, workers, report, watch)
+    stories = _stories(paths, examples, execution)
     if not stories:
         raise BuildError(f"no story here belongs to a question of {official}; give the stories that they were made of")
     total = _Counts()
-    for counts in in_order(_StoryCheck(replace(builder, anonymise=True)), stories, workers):
+    for counts in execution.map(partial(_comparison, replace(builder, anonymise=True)), stories):
         total.merge(counts)
     matched = sum(len(story.official) for story in stories)
     statistics = total.official.statistics(), total.built.statistics()
@@ -172,29 +149,21 @@ def official_questions(path: Path) -> list[Example]:
         with TemporaryDirectory() as folder, tarfile.open(path) as archive:
             archive.extractall(folder, filter="data")
             holders = {file.parent for file in Path(folder).rglob("*.question*")}
-            return _answered([example for holder in sorted(holders) for example in read(holder)], path)
-    return _answered(list(read(path)), path)
-
-
-def _answered(examples: list[Example], path: Path) -> list[Example]:
+            examples = [example for holder in sorted(holders) for example in read(holder)]
+    else:
+        examples = list(read(path))
     if not examples:
         raise CorpusError("no question is in here; give a folder or an archive of .question files", path)
-    if unknown := next((example.id for example in examples if example.answer is None), None):
-        raise CorpusError(f"{unknown} has no answer; --check takes questions whose answers are known", path)
+    check_answered(examples, path)
     return examples
 
 
-def _stories(
-    paths: Sequence[Path],
-    examples: Sequence[Example],
-    workers: int,
-    report: Report,
-    watch: Callable[[Iterator[RawArticle]], Iterator[RawArticle]],
-) -> list[_Story]:
+def _stories(paths: Sequence[Path], examples: Sequence[Example], execution: Execution) -> list[_Story]:
     """The stories of the questions; of several stories the one that has most of the question's rare words."""
     best: dict[int, tuple[float, RawArticle]] = {}
-    raw = batches(watch(articles.read_raw(paths, "news", report)), AT_ONCE)
-    for candidates in in_order(_Search(StoryIndex.of(example.document for example in examples)), raw, workers):
+    raw = execution.watch(articles.read_raw(paths, "news", execution.report))
+    search = partial(_possible, StoryIndex.of(example.document for example in examples))
+    for candidates in execution.map(search, batches(raw, AT_ONCE)):
         for story, matches in candidates:
             for number, share in matches.items():
                 if number not in best or share > best[number][0]:
@@ -245,13 +214,10 @@ def _likeness(official: Example, ours: Example) -> float:
     return 0.0
 
 
-def _same_question(official: Example, built: Sequence[Example], groups: dict[str, Counter[str]]) -> Example | None:
-    """The built question with the same blank of the same highlight, if its answer is the same entity."""
-    nearest = max(built, key=lambda one: _likeness(official, one), default=None)
-    if nearest is None or _likeness(official, nearest) < _ALIKE:
-        return None
-    (right,), (ours,) = official.candidates[official.answer or 0], nearest.candidates[nearest.answer or 0]
-    return nearest if ours in groups.get(right, ()) else None
+def _is_same(official: Example, ours: Example, groups: dict[str, Counter[str]]) -> bool:
+    """Whether our question has the same blank of the same highlight, and the same entity as its answer."""
+    (right,), (answer,) = official.candidates[official.answer or 0], ours.candidates[ours.answer or 0]
+    return _likeness(official, ours) >= _ALIKE and answer in groups.get(right, ())
 
 
 def _highlight(example: Example) -> Words:

@@ -7,10 +7,10 @@ from itertools import chain, count
 from pathlib import Path
 
 from gareader.core.errors import CorpusError
-from gareader.core.files import DAMAGE, Content, check_no_pipe, damaged, opened
+from gareader.core.files import Content, check_no_pipe, opened
 from gareader.data.corpora import read, recognise
 from gareader.data.corpora.files import Report, raise_error, stem, utf8
-from gareader.data.examples import PLACEHOLDER, Words
+from gareader.data.examples import Words, filled
 from gareader.data.text import words
 from gareader.data.treebank import book_sentences
 
@@ -52,7 +52,6 @@ class Book:
         return sentences
 
     def bad(self, problem: str) -> CorpusError:
-        """The error for this book."""
         return CorpusError(f"{self.title}: {problem}" if self.tokenised else problem, self.path, self.line)
 
 
@@ -80,20 +79,15 @@ def texts(path: Path) -> Iterator[Sequence[str]]:
             yield [word for sentence in book.sentences() for word in sentence]
         return
     for example in read(path, format=kind):
-        blank = example.query.index(PLACEHOLDER)
-        answer = () if example.answer is None else example.candidates[example.answer]
-        yield (*example.document, *example.query[:blank], *answer, *example.query[blank + 1 :])
+        yield (*example.document, *filled(example))
 
 
 def _in_file(path: Path, report: Report) -> Iterator[Book]:
     with opened(path) as content:
-        try:
-            if content.peek(len(TITLE)).startswith(TITLE.encode()):
-                yield from _tokenised(path, content, report)
-            else:
-                yield Book(stem(path), _decoded(content.read(_LONGEST_BOOK + 1), path), False, path)
-        except DAMAGE as problem:
-            raise damaged(problem, path) from None
+        if content.peek(len(TITLE)).startswith(TITLE.encode()):
+            yield from _tokenised(path, content, report)
+        else:
+            yield Book(stem(path), _decoded(content.read(_LONGEST_BOOK + 1), path), False, path)
 
 
 def _tokenised(path: Path, content: Content, report: Report) -> Iterator[Book]:

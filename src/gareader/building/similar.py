@@ -30,7 +30,6 @@ class Rarity:
 
     @classmethod
     def of(cls, articles: Collection[Article]) -> "Rarity":
-        """Count the articles with each word."""
         return cls(len(articles), Counter(chain.from_iterable(map(_terms, articles))))
 
     def vector(self, article: Article) -> dict[str, float]:
@@ -56,7 +55,6 @@ class IndexedArticle:
 
     @property
     def names(self) -> frozenset[Words]:
-        """The names of its entities."""
         return frozenset(entity.name for entity in self.entities)
 
 
@@ -117,7 +115,6 @@ class _Window:
         self.day = date.min
 
     def add(self, indexed: IndexedArticle) -> None:
-        """Add the next article in order of date."""
         self.held[self.count] = indexed
         self.waiting.append(self.count)
         for term in indexed.vector:

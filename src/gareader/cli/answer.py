@@ -21,7 +21,7 @@ from gareader.cli.app import (
     model_folder,
 )
 from gareader.core.errors import CorpusError, ForeignLineError, GareaderError, QuestionError
-from gareader.core.files import DAMAGE, LARGEST, STDIN, damaged, opened
+from gareader.core.files import LARGEST, STDIN, opened
 from gareader.core.terminal import shown
 from gareader.data import corpora
 from gareader.data.corpora import files, jsonl
@@ -178,8 +178,6 @@ def read_text(path: Path) -> str:
             characters = len(document := text.decode())
         except UnicodeDecodeError as error:
             raise CorpusError(f"this is not UTF-8 text ({error.reason}); save it as UTF-8", path) from None
-        except DAMAGE as problem:
-            raise damaged(problem, path) from None
     if characters > CHARACTERS:
         limit = f"{characters:,} characters in one text, and {CHARACTERS:,} are the most"
         raise CorpusError(f"{limit}; give a part of it, such as a chapter", path)

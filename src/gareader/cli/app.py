@@ -1,6 +1,7 @@
 """The app with its commands, exit codes, progress, and the options and checks that commands share."""
 
 import gc
+import json
 import os
 import signal
 import sys
@@ -26,36 +27,18 @@ app = App(
     default_parameter=Parameter(negative=()),  # no --no-… and --empty-… but where a command names one
     suppress_keyboard_interrupt=False,  # main handles it
 )
-for command in (
-    "answer:answer",
-    "answer:demo",
-    "bench:bench",
-    "build:build",
-    "corpora:describe",
-    "corpora:prepare",
-    "evaluate:analyse",
-    "evaluate:compare",
-    "evaluate:evaluate",
-    "models:ensemble",
-    "models:models",
-    "models:pack",
-    "plot:plot",
-    "presets:presets",
-    "readers:readers",
-    "serve:serve",
-    "share:export",
-    "share:push",
-    "study:study",
-    "train:train",
-    "tune:tune",
-    "vectors:vectors",
-):
+COMMANDS = """
+    answer:answer answer:demo bench:bench build:build corpora:describe corpora:prepare evaluate:analyse evaluate:compare
+    evaluate:evaluate models:ensemble models:models models:pack plot:plot presets:presets readers:readers serve:serve
+    share:export share:push study:study train:train tune:tune vectors:vectors
+"""
+"""The module in this folder and the function of each command."""
+for command in COMMANDS.split():
     app.command(f"gareader.cli.{command}")  # its module is imported when the command runs
 
 AtLeastOne = Parameter(validator=Number(gte=1))
 DocumentFile = Annotated[
-    str | None,
-    Parameter(help="The text file that holds the answer; - for standard input.", allow_leading_hyphen=True),
+    str | None, Parameter(help="The text file that holds the answer; - for standard input.", allow_leading_hyphen=True)
 ]
 Query = Annotated[
     str | None,
@@ -145,6 +128,11 @@ def complain(problem: object) -> None:
     print(f"gareader: {shown(shortened(str(problem)))}", file=sys.stderr)
 
 
+def tell(record: Mapping[str, Any], text: str, as_json: bool) -> None:
+    """Print the result of a command."""
+    print(json.dumps(record) if as_json else text)
+
+
 T = TypeVar("T")
 
 
@@ -189,7 +177,6 @@ class Skipped:
 
 
 def percent(share: float) -> str:
-    """A share in percent."""
     return f"{share:.1%}"
 
 

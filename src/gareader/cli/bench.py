@@ -208,7 +208,6 @@ def show_measurements(
 
 
 def show(result: "Measurement") -> None:
-    """Print a measurement."""
     sets = ", ".join(instruction_sets()) or "no native kernel"
     print(f"{result.work}, {'one core kept busy by another process' if result.busy else 'quiet'}, {sets}")
     for name, times in result.times.items():
@@ -232,5 +231,4 @@ def print_times(label: str, seconds: list[float], more: str = "") -> None:
 
 
 def threads(times: "Times") -> str:
-    """The number of threads, in words."""
     return f"{times.threads} thread" + ("s" if times.threads > 1 else " ")

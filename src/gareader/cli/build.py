@@ -1,11 +1,11 @@
 """Commands that make corpora: build books, build news, build pairs."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 from cyclopts.validators import Number
@@ -14,15 +14,16 @@ from rich.table import Table
 
 from gareader.building.books import BookBuilder
 from gareader.building.books import build as build_books
-from gareader.building.fidelity import Row, measure_fidelity
+from gareader.building.execution import Execution
+from gareader.building.fidelity import Fidelity, measure_fidelity
 from gareader.building.from_articles import NewsBuilder, Shares, build_news, build_pairs
-from gareader.building.news_fidelity import measure_news, official_questions
+from gareader.building.news_fidelity import NewsFidelity, measure_news, official_questions
 from gareader.building.overlap import Excluded
 from gareader.building.pairs import PairSettings
 from gareader.building.passages import PassageConfig
 from gareader.building.shelf import texts
 from gareader.building.story_index import StoryIndex
-from gareader.cli.app import AtLeastOne, Json, Skipped, T, percent, watch
+from gareader.cli.app import AtLeastOne, Json, Skipped, T, percent, tell, watch
 from gareader.core.distributed import ALONE, Group, joined
 from gareader.core.errors import BuildError
 
@@ -95,39 +96,25 @@ def books(
     if out is not None:
         started = monotonic()
         with joined() as group:
-            processes = workers or group.workers
-            counts = build_books(
-                paths,
-                out,
-                builder,
-                held_out=(validation_books, test_books),
-                workers=processes,
-                group=group,
-                **_reporting(group, skipped, _watched("building")),
-            )
+            execution = _execution(workers, group, skipped, "building", "books")
+            counts = build_books(paths, out, builder, execution, (validation_books, test_books))
             if not group.first:
                 return
         seconds = monotonic() - started
-        speed = counts["words"] / seconds / processes / group.size
-        if as_json:
-            print(json.dumps({"out": str(out), **counts, "skipped": skipped.count, "seconds": round(seconds, 2)}))
-        else:
-            print(f"{out}: {counts['questions']:,} questions from {counts['books']:,} books; see {out / 'card.md'}")
-            print(f"{counts['words']:,} words in {seconds:,.0f} s, {speed:,.0f} a second and process")
-    if check is not None:
-        everyone = workers or ALONE.workers
-        measured = measure_fidelity(
-            paths, check, builder, workers=everyone, report=skipped, watch=_watched("comparing")
+        speed = counts["words"] / seconds / execution.workers / group.size
+        text = (
+            f"{out}: {counts['questions']:,} questions from {counts['books']:,} books; see {out / 'card.md'}\n"
+            f"{counts['words']:,} words in {seconds:,.0f} s, {speed:,.0f} a second and process"
         )
-        if as_json:
-            print(json.dumps({"check": str(check), **asdict(measured), "statistics": _records(measured.statistics)}))
-        else:
-            print(
-                f"{percent(measured.found)} of {measured.questions:,} official questions are among the "
-                f"{measured.built:,} built, {measured.per_passage:.2f} a passage; "
-                f"{percent(measured.reproduced)} of {measured.passages:,} official passages are reproduced"
-            )
-            _print_statistics(measured.statistics)
+        tell({"out": str(out), **counts, "skipped": skipped.count, "seconds": round(seconds, 2)}, text, as_json)
+    if check is not None:
+        measured = measure_fidelity(paths, check, builder, _execution(workers, ALONE, skipped, "comparing", "books"))
+        text = (
+            f"{percent(measured.found)} of {measured.questions:,} official questions are among the "
+            f"{measured.built:,} built, {measured.per_passage:.2f} a passage; "
+            f"{percent(measured.reproduced)} of {measured.passages:,} official passages are reproduced"
+        )
+        _print_fidelity(check, measured, text, as_json)
 
 
 @build.command
@@ -189,43 +176,23 @@ def news(
     skipped = Skipped()
     if out is not None:
         with joined() as group:
-            counts = build_news(
-                paths,
-                out,
-                builder,
-                format=format,
-                shares=Shares(validation, test),
-                workers=workers or group.workers,
-                group=group,
-                **_reporting(group, skipped, lambda articles: watch(articles, "building", unit="articles")),
-            )
+            execution = _execution(workers, group, skipped, "building", "articles")
+            counts = build_news(paths, out, builder, execution, format=format, shares=Shares(validation, test))
             if not group.first:
                 return
         _print_counts(out, counts, skipped.count, as_json)
     if check is not None:
-        measured = measure_news(
-            paths,
-            check,
-            builder,
-            workers=workers or ALONE.workers,
-            report=skipped,
-            watch=lambda articles: watch(articles, "searching", unit="articles"),
+        measured = measure_news(paths, check, builder, _execution(workers, ALONE, skipped, "searching", "articles"))
+        text = (
+            f"{percent(measured.found)} of {measured.questions:,} official questions are among the "
+            f"{measured.built:,} built from their {measured.stories:,} stories, "
+            f"{measured.built / measured.stories:.2f} a story; the stories of {percent(measured.matched)} are given\n"
+            f"{percent(measured.mentions_found)} of the official mentions are found, "
+            f"{percent(measured.mentions_official)} of those found are official; "
+            f"{percent(measured.split)} of the official entities are split, "
+            f"{percent(measured.joined)} of the built ones join several"
         )
-        if as_json:
-            print(json.dumps({"check": str(check), **asdict(measured), "statistics": _records(measured.statistics)}))
-        else:
-            print(
-                f"{percent(measured.found)} of {measured.questions:,} official questions are among the "
-                f"{measured.built:,} built from their {measured.stories:,} stories, "
-                f"{measured.built / measured.stories:.2f} a story; the stories of {percent(measured.matched)} are given"
-            )
-            print(
-                f"{percent(measured.mentions_found)} of the official mentions are found, "
-                f"{percent(measured.mentions_official)} of those found are official; "
-                f"{percent(measured.split)} of the official entities are split, "
-                f"{percent(measured.joined)} of the built ones join several"
-            )
-            _print_statistics(measured.statistics)
+        _print_fidelity(check, measured, text, as_json)
 
 
 @build.command
@@ -278,39 +245,40 @@ def pairs(
             [file, *more],
             out,
             PairSettings(days=days, similarity=similarity, most=most),
+            _execution(workers, group, skipped, "reading", "articles"),
             variant=variant,
             format=format,
             shares=Shares(validation, test),
             seed=seed,
-            workers=workers or group.workers,
-            group=group,
-            **_reporting(group, skipped, lambda articles: watch(articles, "reading", unit="articles")),
         )
         if group.first:
             _print_counts(out, counts, skipped.count, as_json)
 
 
-def _reporting(group: Group, skipped: Skipped, watched: Callable[..., Any]) -> dict[str, Any]:
-    """The arguments that report errors and show progress: only rank 0 of a group prints."""
-    if group.first:
-        return {"report": skipped, "watch": watched}
-    return {"report": lambda bad: None, "watch": lambda items, *total: items}
+def _execution(workers: int | None, group: Group, skipped: Skipped, label: str, unit: str) -> Execution:
+    """Work on all cores if no number is given, with errors and progress on stderr; only rank 0 of a group prints."""
+    if not group.first:
+        return Execution(workers or group.workers, group, lambda bad: None)
+
+    def watched(items: Iterable[T], total: int | None = None) -> Iterator[T]:
+        return watch(items, label, total, unit=unit, every=1 if unit == "books" else 100)
+
+    return Execution(workers or group.workers, group, skipped, watched)
 
 
 def _print_counts(out: Path, counts: Mapping[str, int], skipped: int, as_json: bool) -> None:
-    if as_json:
-        print(json.dumps({"out": str(out), **counts, "skipped": skipped}))
-    else:
-        print(f"{out}: {counts['questions']:,} questions from {counts['articles']:,} articles; see {out / 'card.md'}")
+    text = f"{out}: {counts['questions']:,} questions from {counts['articles']:,} articles; see {out / 'card.md'}"
+    tell({"out": str(out), **counts, "skipped": skipped}, text, as_json)
 
 
-def _records(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The rows of the table for JSON."""
-    return [{**asdict(row), "ratio": row.ratio, "differs": row.differs} for row in rows]
-
-
-def _print_statistics(rows: Sequence[Row]) -> None:
+def _print_fidelity(check: Path, measured: Fidelity | NewsFidelity, text: str, as_json: bool) -> None:
     """Print official and built questions side by side, with a mark where they differ by more than a quarter."""
+    rows = measured.statistics
+    if as_json:
+        records = [{**asdict(row), "ratio": row.ratio, "differs": row.differs} for row in rows]
+        print(json.dumps({"check": str(check), **asdict(measured), "statistics": records}))
+        return
+    print(text)
     table = Table("", "official", "built", "ratio", "", box=None, header_style="bold")
     for column in table.columns[1:4]:
         column.justify = "right"
@@ -320,8 +288,3 @@ def _print_statistics(rows: Sequence[Row]) -> None:
         mark = "differs" if row.differs else ""
         table.add_row(row.label, style.format(row.official), style.format(row.built), ratio, mark)
     Console().print(table)
-
-
-def _watched(label: str) -> Callable[[Iterable[T], int], Iterator[T]]:
-    """A function that shows the progress book by book."""
-    return lambda books, total: watch(books, label, total, unit="books", every=1)

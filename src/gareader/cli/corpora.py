@@ -8,7 +8,7 @@ from typing import Annotated
 from rich.console import Console
 from rich.table import Table
 
-from gareader.cli.app import AtLeastOne, Format, Json, SkipBad, Skipped, watch
+from gareader.cli.app import AtLeastOne, Format, Json, SkipBad, Skipped, tell, watch
 from gareader.core.distributed import ALONE
 from gareader.data import statistics
 from gareader.data.sources import read_examples
@@ -105,7 +105,5 @@ def prepare(
         watch=lambda numbers: watch(numbers, f"preparing {corpus}"),
     )
     count, words = len(prepared), len(prepared.words)
-    if as_json:
-        print(json.dumps({"out": str(out), "examples": count, "words": words, "skipped": skipped.count}))
-    else:
-        print(f"{out}: {count:,} examples, {words:,} words, {skipped.count:,} bad examples skipped")
+    record = {"out": str(out), "examples": count, "words": words, "skipped": skipped.count}
+    tell(record, f"{out}: {count:,} examples, {words:,} words, {skipped.count:,} bad examples skipped", as_json)

@@ -123,7 +123,6 @@ def measure(
 
 
 def report_in_words(report: dict[str, Any]) -> str:
-    """A report as text."""
     if not report["examples"]:
         written = f"predictions for {report['without_answer']:,} questions in {report['predictions']}"
         return f"{report['reader']}: {written}; no answer is known, so nothing is measured"
@@ -227,7 +226,6 @@ def analyse(
 
 
 def analysis_in_words(analysis: dict[str, Any]) -> str:
-    """An analysis as text."""
     lines = [
         f"{analysis['reader']} on {analysis['corpus']}: {with_interval(analysis)} "
         f"of {analysis['examples']:,} questions",

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 from rich.table import Table
 
-from gareader.cli.app import Json, Modules, import_modules, model_folder, read_with_answers, watch, with_interval
+from gareader.cli.app import Json, Modules, import_modules, model_folder, read_with_answers, tell, watch, with_interval
 from gareader.core.errors import GareaderError, VectorsError
 from gareader.core.files import opened, read_small
 from gareader.core.terminal import shown
@@ -70,7 +70,6 @@ def record(folder: Path) -> dict[str, Any]:
 
 
 def overview(records: list[dict[str, Any]]) -> Table:
-    """A table with a line for each model."""
     table = Table(box=None, pad_edge=False)
     for heading in ("name", "what it reads", "accuracy", "measured on", "size"):
         table.add_column(heading, no_wrap=heading in ("name", "accuracy", "size"), overflow="fold")
@@ -165,7 +164,8 @@ def pack(
         write_words(packed, words)
     notes = {**packed.notes, "about": about, "measured": measured_on(predictions, measure)}
     save(replace(packed, notes=notes), out, packed=True, words_of=words)
-    print(json.dumps(record(out)) if as_json else in_words(record(out), out, packed.temperatures, " after packing"))
+    made = record(out)
+    tell(made, in_words(made, out, packed.temperatures, " after packing"), as_json)
 
 
 def ensemble(
@@ -207,7 +207,8 @@ def ensemble(
     if measure:
         notes["measured"] = measured_on([each.tempered(given) for each in answers[measure]], measure)
     save_ensemble(folders, out, Temperatures(given, proposed), notes)
-    print(json.dumps(record(out)) if as_json else in_words(record(out), out, Temperatures(given, proposed)))
+    made = record(out)
+    tell(made, in_words(made, out, Temperatures(given, proposed)), as_json)
 
 
 def answer(model: "Answering", examples: list[Example], corpus: str) -> list[Prediction]:
@@ -248,7 +249,6 @@ def measured_on(predictions: list[Prediction], corpus: str) -> dict[str, Any]:
 
 
 def in_words(about: dict[str, Any], out: Path, temperatures: Temperatures, when: str = "") -> str:
-    """The record of a new model as text."""
     parts = [f"{out}: {about['bytes'] / 1e6:.1f} MB"]
     if measured := about.get("measured"):
         questions = f"{measured['examples']:,} questions of {measured['corpus']}{when}"

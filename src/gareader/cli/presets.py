@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from gareader.cli.app import Json
+from gareader.cli.app import Json, tell
 from gareader.core.errors import GareaderError
 from gareader.core.presets import FOLDER, RUNS, STUDIES, SWEEPS, by_name
 from gareader.core.whole import whole_folder
@@ -31,11 +31,8 @@ def presets(*, out: Path | None = None, as_json: Json = False) -> None:
     """
     if out is not None:
         copy(out)
-        if as_json:
-            print(json.dumps({"folder": str(out)}))
-        else:
-            example = shlex.join(["gareader", "train", str(out / "tiny.toml")])
-            print(f"{out}: settings files and the tiny corpus; try: {example}")
+        example = shlex.join(["gareader", "train", str(out / "tiny.toml")])
+        tell({"folder": str(out)}, f"{out}: settings files and the tiny corpus; try: {example}", as_json)
         return
     lines = {COMMANDS[kind].format(name): path for kind in COMMANDS for name, path in by_name(kind).items()}
     records = [{"command": command, "about": about(path), "file": str(path)} for command, path in lines.items()]

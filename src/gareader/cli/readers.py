@@ -107,7 +107,6 @@ def reader_of(config: Path) -> str:
 
 
 def overview(records: list[dict[str, Any]]) -> Table:
-    """A table with a line for each reader."""
     table = Table(box=None, pad_edge=False)
     for heading in ("reader.name", "what it is", "paper", "preset"):
         table.add_column(heading, no_wrap=heading in ("reader.name", "preset"), overflow="fold")

@@ -1,10 +1,9 @@
 """Commands that give models to others: push, export."""
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 
-from gareader.cli.app import Json, model_folder
+from gareader.cli.app import Json, model_folder, tell
 from gareader.cli.models import card_text
 from gareader.core.errors import GareaderError
 from gareader.core.files import read_small
@@ -55,10 +54,8 @@ def push(
         text = text and without_local_links(text)
     facts = Facts(title(folder), license or ("mit" if boxed else None), dataset)
     pushed = write(folder, target, facts, text, force=force)
-    if as_json:
-        print(json.dumps({**asdict(pushed), "load": pushed.pinned}))
-    else:
-        print(f"{target}: {pushed.bytes / 1e6:.1f} MB\nLoad it with its checksum: gareader.load({pushed.pinned!r})")
+    text = f"{target}: {pushed.bytes / 1e6:.1f} MB\nLoad it with its checksum: gareader.load({pushed.pinned!r})"
+    tell({**asdict(pushed), "load": pushed.pinned}, text, as_json)
 
 
 def own_card(path: Path) -> str:
@@ -98,5 +95,4 @@ def export(model: str, *, out: Path, as_json: Json = False) -> None:
     content = onnx_file(folder)
     with whole_file(out) as new:
         new.write_bytes(content)
-    size = f"{len(content) / 1e6:.1f} MB"
-    print(json.dumps({"file": str(out), "bytes": len(content)}) if as_json else f"{out}: {size}")
+    tell({"file": str(out), "bytes": len(content)}, f"{out}: {len(content) / 1e6:.1f} MB", as_json)

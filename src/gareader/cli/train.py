@@ -65,8 +65,27 @@ def train(
             if path is not None:
                 check_corpus(path, f"put it there, or name yours with --set data.{key}=PATH")
     import_modules(modules)
+    from gareader.training.experiment import Experiment  # it imports torch
+
+    if tensorboard:
+        import torch.utils.tensorboard  # noqa: F401  raises an error if a package is missing
     with joined() as group:
-        train_together(group, table, config, folder, assignments, resume, tensorboard, modules, as_json)
+        watched = {"watch": watch} if group.first else {}
+        with Experiment.from_table(table).opened(folder, resume=resume, group=group, **watched) as run:
+            position, signalled = trained(run, group, tensorboard)
+        if not group.first:
+            end_as_signalled(0 if position.finished else signalled)
+            return
+        if not position.finished:
+            sets = [word for assignment in assignments for word in ("--set", assignment)]
+            others = ["--tensorboard"] * tensorboard + [f"--import={each}" for each in modules] + ["--json"] * as_json
+            command = shlex.join(["gareader", "train", config, "--out", str(folder), *sets, *others, "--resume"])
+            complain(f"stopped after update {position.step:,}; everything is saved. Go on with:\n{command}")
+        print_end(run, position, as_json)
+        if position.finished:
+            draw(folder, quiet=as_json)
+        else:
+            end_as_signalled(signalled)
 
 
 def checked_data(table: Table) -> DataConfig:
@@ -79,34 +98,11 @@ def checked_data(table: Table) -> DataConfig:
     return from_table(DataConfig, table.get("data", {}), "data")
 
 
-def train_together(
-    group: Group,
-    table: Table,
-    config: str,
-    folder: Path,
-    assignments: tuple[str, ...],
-    resume: bool,
-    tensorboard: bool,
-    modules: tuple[str, ...],
-    as_json: bool,
-) -> None:
-    """Train with the other processes of the group; rank 0 prints."""
-    from gareader.training.experiment import Experiment  # it imports torch
+def print_end(run: "Run", position: "Position", as_json: bool) -> None:
+    """Print what was reached and where it is; raise GareaderError if the best model is gone."""
     from gareader.training.run import BEST, LAST, METRICS
 
-    if tensorboard:
-        import torch.utils.tensorboard  # noqa: F401  raises an error if a package is missing
-    watched = {"watch": watch} if group.first else {}
-    with Experiment.from_table(table).opened(folder, resume=resume, group=group, **watched) as run:
-        position, signalled = trained(run, group, tensorboard)
-    if not group.first:
-        end_as_signalled(0 if position.finished else signalled)
-        return
-    if not position.finished:
-        sets = [word for assignment in assignments for word in ("--set", assignment)]
-        others = ["--tensorboard"] * tensorboard + [f"--import={each}" for each in modules] + ["--json"] * as_json
-        command = shlex.join(["gareader", "train", config, "--out", str(folder), *sets, *others, "--resume"])
-        complain(f"stopped after update {position.step:,}; everything is saved. Go on with:\n{command}")
+    folder = run.folder
     paths = {"best": folder / BEST, "last": folder / LAST, "metrics": folder / METRICS}
     if run.best_is_gone:
         end = f"; that of the last update is {folder / LAST}" if (folder / LAST).exists() else ""
@@ -118,10 +114,6 @@ def train_together(
     elif position.best_step:
         print(f"best validation accuracy {percent(position.best_accuracy)} at update {position.best_step:,}")
         print("\n".join(f"{name + ':':8} {path}" for name, path in paths.items()))
-    if position.finished:
-        draw(folder, quiet=as_json)
-    else:
-        end_as_signalled(signalled)
 
 
 def trained(run: "Run", group: Group, tensorboard: bool) -> tuple["Position", int]:

@@ -1,6 +1,5 @@
 """The command that trains word vectors."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
@@ -8,7 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from gareader.cli.app import AtLeastOne, Format, Json, check_corpus, watch
+from gareader.cli.app import AtLeastOne, Format, Json, check_corpus, tell, watch
 from gareader.core.whole import check_folder
 from gareader.data.examples import Example
 from gareader.data.sources import read_examples
@@ -53,7 +52,5 @@ def vectors(
             yield from watch(read_examples(path, format=format), f"reading {path}")
 
     count = train_vectors(examples, out, width=width, epochs=epochs, seed=seed)
-    if as_json:
-        print(json.dumps({"out": str(out), "words": count, "width": width}))
-    else:
-        print(f"{out}: {count:,} words, {width} numbers each")
+    record = {"out": str(out), "words": count, "width": width}
+    tell(record, f"{out}: {count:,} words, {width} numbers each", as_json)

@@ -36,8 +36,7 @@ _OTHER_KINDS = {
     b"\xfe\xff": "UTF-16 text; save it as UTF-8, for example with: iconv -f UTF-16 -t UTF-8",
 }
 _TAR_MARK = slice(257, 262)  # "ustar" stands there in the first block of every tar archive
-DAMAGE = (EOFError, zlib.error, LZMAError, OSError)
-"""The exceptions of reading a damaged file."""
+_DAMAGE = (EOFError, zlib.error, LZMAError, OSError)  # the exceptions of reading a damaged file
 
 
 def open_regular(path: Path) -> BufferedReader:
@@ -61,7 +60,7 @@ def read_small(path: Path) -> bytes:
 
 @contextmanager
 def opened(path: Path, error: type[CorpusError] = CorpusError) -> Iterator[Content]:
-    """Open a file, decompressed and without its byte order mark; raise `error` if that fails."""
+    """Open a file, decompressed and without its byte order mark; raise `error` if that fails, or reading it does."""
     try:
         raw = open(0, "rb", closefd=False) if path == STDIN else open_regular(path)  # noqa: SIM115
     except FileNotFoundError:
@@ -75,19 +74,19 @@ def opened(path: Path, error: type[CorpusError] = CorpusError) -> Iterator[Conte
         try:
             content = uncompressed(raw)
             head = content.peek(512)
-        except DAMAGE as problem:
-            raise damaged(problem, path, error) from None
-        for mark, kind in _OTHER_KINDS.items():
-            if head.startswith(mark):
-                raise error(f"this is {kind}", path)
-        if head[_TAR_MARK] == b"ustar":
-            raise error("this is a tar archive; unpack it first (tar xf) and name the folder it makes", path)
-        if b"\0" in head[:2]:
-            raise error("this is no text, or UTF-16 text without its mark; save it as UTF-8", path)
-        if head.startswith(BOM_UTF8):
-            content.read(len(BOM_UTF8))
-        with content:
-            yield content
+            for mark, kind in _OTHER_KINDS.items():
+                if head.startswith(mark):
+                    raise error(f"this is {kind}", path)
+            if head[_TAR_MARK] == b"ustar":
+                raise error("this is a tar archive; unpack it first (tar xf) and name the folder it makes", path)
+            if b"\0" in head[:2]:
+                raise error("this is no text, or UTF-16 text without its mark; save it as UTF-8", path)
+            if head.startswith(BOM_UTF8):
+                content.read(len(BOM_UTF8))
+            with content:
+                yield content
+        except _DAMAGE as problem:
+            raise _damaged(problem, path, error) from None
 
 
 def uncompressed(raw: BufferedReader) -> Content:
@@ -108,7 +107,6 @@ class _Xz(RawIOBase):
         self.decoder = LZMADecompressor(memlimit=_XZ_MEMORY)
 
     def readable(self) -> bool:
-        """Say that this is for reading."""
         return True
 
     def readinto(self, buffer: Any) -> int:
@@ -129,8 +127,7 @@ class _Xz(RawIOBase):
         return len(data)
 
 
-def damaged(problem: BaseException, path: Path, error: type[CorpusError] = CorpusError) -> CorpusError:
-    """Return the `error` for an exception of reading."""
+def _damaged(problem: BaseException, path: Path, error: type[CorpusError]) -> CorpusError:
     if "Memory usage limit" in str(problem):
         limit = f"to unpack this takes more than {_XZ_MEMORY >> 20} MiB of memory"
         return error(f"{limit}; unpack it yourself, if you trust it: unxz", path)

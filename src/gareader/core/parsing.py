@@ -10,7 +10,6 @@ class ParseError(ValueError):
 
 
 def json_value(text: str | bytes, parse_constant: Callable[[str], Any] | None = None) -> Any:
-    """Return the value of a JSON text."""
     try:
         return json.loads(text, parse_constant=parse_constant)
     except RecursionError:
@@ -20,7 +19,6 @@ def json_value(text: str | bytes, parse_constant: Callable[[str], Any] | None = 
 
 
 def json_object(text: str | bytes) -> dict[str, Any]:
-    """Return the object of a JSON text."""
     value = json_value(text)
     if not isinstance(value, dict):
         raise ParseError(f"{json_kind(value)} where an object is due")
@@ -28,7 +26,6 @@ def json_object(text: str | bytes) -> dict[str, Any]:
 
 
 def toml_table(text: str) -> dict[str, Any]:
-    """Return the tables of a TOML text."""
     import tomllib  # answers need no TOML
 
     try:

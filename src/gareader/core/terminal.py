@@ -12,6 +12,11 @@ def shown(text: str) -> str:
     return _CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
+def short(text: str, most: int = 40) -> str:
+    """Return the text, its end cut off if it is long."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
 def shortened(text: str) -> str:
     """Return the text without its middle if it is too long to be read, as an error about a huge file may be."""
     half = LONGEST // 2

@@ -7,7 +7,7 @@ from os import PathLike
 from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 from gareader.core.errors import ExampleError
-from gareader.core.terminal import shown
+from gareader.core.terminal import short, shown
 from gareader.data.prose import detokenise
 
 if TYPE_CHECKING:  # `import gareader` does not wait for numpy
@@ -99,14 +99,16 @@ class Example:
         }
 
     def __repr__(self) -> str:
-        answer = "" if self.answer is None else f", answer {_short(detokenise(self.candidates[self.answer]))!r}"
+        answer = "" if self.answer is None else f", answer {short(detokenise(self.candidates[self.answer]), 60)!r}"
         sizes = f"{len(self.document):,} words, {len(self.candidates):,} candidates"
-        return f"<Example {_short(self.id)!r}: {_short(detokenise(self.query))!r}, {sizes}{answer}>"
+        return f"<Example {short(self.id, 60)!r}: {short(detokenise(self.query), 60)!r}, {sizes}{answer}>"
 
 
-def _short(text: str, most: int = 60) -> str:
-    """The text, its end cut off if it is long."""
-    return text if len(text) <= most else text[: most - 1] + "…"
+def filled(example: Example) -> Words:
+    """The query with the answer in its blank; without the blank if the answer is unknown."""
+    blank = example.query.index(PLACEHOLDER)
+    answer = () if example.answer is None else example.candidates[example.answer]
+    return (*example.query[:blank], *answer, *example.query[blank + 1 :])
 
 
 def counted_words(candidate: Words) -> Words:
@@ -234,9 +236,9 @@ class Prediction:
         return Prediction.html(self)
 
     def __repr__(self) -> str:
-        ranking = [f"{_short(candidate, 30)!r} {share:.1%}" for candidate, share in self.ranking[:3]]
+        ranking = [f"{short(candidate, 30)!r} {share:.1%}" for candidate, share in self.ranking[:3]]
         more = [f"{len(self.log_probabilities) - 3:,} more"] * (len(self.log_probabilities) > 3)
-        return f"<Prediction {', '.join(ranking + more)} for {_short(detokenise(self.example.query))!r}>"
+        return f"<Prediction {', '.join(ranking + more)} for {short(detokenise(self.example.query), 60)!r}>"
 
     def __str__(self) -> str:
         ranking = [(shown(candidate), probability) for candidate, probability in self.ranking]

@@ -66,7 +66,6 @@ class Tally:
         self.longest: dict[str, int] = {"document": 0, "query": 0}
 
     def add(self, example: Example) -> None:
-        """Count one example."""
         for name, words in (("document", example.document), ("query", example.query)):
             self.counts[name] += len(words)
             self.longest[name] = max(self.longest[name], len(words))
@@ -90,13 +89,11 @@ class Tally:
         self.counts["exclusive"] += most_frequent(example, frequency, allowed or None) == example.answer
 
     def merge(self, other: "Tally") -> None:
-        """Add the counts of another tally."""
         self.vocabulary |= other.vocabulary
         self.counts += other.counts
         self.longest = {name: max(length, other.longest[name]) for name, length in self.longest.items()}
 
     def statistics(self) -> CorpusStatistics:
-        """The means and shares of the counts."""
         count, answers = self.counts["examples"], self.counts["answers"]
 
         def mean(name: str) -> float:
@@ -135,7 +132,6 @@ def candidate_frequencies(example: Example) -> list[int]:
 
 
 def _has(text: Words, phrase: Words) -> bool:
-    """Whether the text contains the whole phrase."""
     return phrase[0] in text and (len(phrase) == 1 or any(True for _ in phrase_positions(text, phrase)))
 
 

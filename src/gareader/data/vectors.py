@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gareader.core.errors import VectorsError
-from gareader.core.files import DAMAGE, Content, damaged, opened
+from gareader.core.files import Content, opened
 from gareader.data.vocabulary import Vocabulary
 
 Floats = npt.NDArray[np.float32]
@@ -87,10 +87,7 @@ def word_table(
 def check_width(path: Path | str, width: int) -> None:
     """Raise VectorsError if the file's vectors have another width; read only its beginning."""
     with opened(Path(path), VectorsError) as content:
-        try:
-            width_of_file, _ = _records(content, Path(path), set())
-        except DAMAGE as error:
-            raise damaged(error, Path(path), VectorsError) from None
+        width_of_file, _ = _records(content, Path(path), set())
     if width_of_file != width:
         way_out = f"take another file, or set data.vector_width = {width_of_file}"
         raise VectorsError(f"its vectors have {width_of_file} numbers, not {width}; {way_out}", path)
@@ -104,17 +101,14 @@ def read_vectors(path: Path | str, words: Collection[str] | None = None) -> dict
         wanted = {form.encode(errors="replace") for word in words for form in (word, word.lower())}
     vectors: dict[str, Floats] = {}
     with opened(path, VectorsError) as content:
-        try:
-            _, records = _records(content, path, wanted)
-            for word, vector, line in records:
-                if not np.isfinite(vector).all():
-                    name = word.decode(errors="replace")
-                    problem = f"the vector of {name!r} holds a number that is not finite; {_AGAIN}"
-                    raise VectorsError(problem, path, line)
-                with suppress(UnicodeDecodeError):  # real files hold words that are no UTF-8; no text has them
-                    vectors.setdefault(word.decode(), vector)
-        except DAMAGE as error:
-            raise damaged(error, path, VectorsError) from None
+        _, records = _records(content, path, wanted)
+        for word, vector, line in records:
+            if not np.isfinite(vector).all():
+                name = word.decode(errors="replace")
+                problem = f"the vector of {name!r} holds a number that is not finite; {_AGAIN}"
+                raise VectorsError(problem, path, line)
+            with suppress(UnicodeDecodeError):  # real files hold words that are no UTF-8; no text has them
+                vectors.setdefault(word.decode(), vector)
     return vectors
 
 

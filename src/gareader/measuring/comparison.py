@@ -20,7 +20,6 @@ class Outcomes:
 
     @property
     def accuracy(self) -> float:
-        """Share of correct answers."""
         return sum(self.correct.values()) / len(self.correct)
 
 

@@ -57,7 +57,6 @@ class Tally:
             self.within[k] += rank < k
 
     def report(self) -> Report:
-        """The report on the predictions so far."""
         total, answerable = self.examples, self.examples - self.answer_missing
         return Report(
             examples=total,
@@ -85,7 +84,6 @@ def answers(
 
 
 def evaluate(predictions: Iterable[Prediction]) -> Report:
-    """The report on predictions."""
     tally = Tally()
     for prediction in predictions:
         tally.add(prediction)

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gareader.plots.figures import COLOURS, empty_figure, error_bars, how_to_read, short
+from gareader.core.terminal import short
+from gareader.plots.figures import COLOURS, empty_figure, error_bars, how_to_read
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

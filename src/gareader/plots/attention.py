@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gareader.core.errors import GareaderError
+from gareader.core.terminal import short
 from gareader.data.examples import PLACEHOLDER, Attention, Example, Prediction, Words, counted_words
 from gareader.data.prose import detokenise, pieces
-from gareader.plots.figures import CHARACTERS, COLOURS, LINE, empty_figure, short
+from gareader.plots.figures import CHARACTERS, COLOURS, LINE, empty_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -239,7 +240,6 @@ def caption(prediction: Prediction, every: list[Mention], shown: list[Mention], 
 
 
 def how(prediction: Prediction) -> str:
-    """How the figure is read, in a sentence."""
     hops = prediction.attention.hops if prediction.attention else ()
     rows = "How to read it: a row is a mention of a candidate, with its number in the text below"
     bars = "the bar is the mention’s share of the final attention, orange for the answer given."

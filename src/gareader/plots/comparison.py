@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 from gareader.core.errors import CorpusError
 from gareader.core.files import read_small
 from gareader.core.parsing import json_object
-from gareader.plots.figures import COLOURS, empty_figure, error_bars, how_to_read, short
+from gareader.core.terminal import short
+from gareader.plots.figures import COLOURS, empty_figure, error_bars, how_to_read
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

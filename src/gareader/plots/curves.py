@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gareader.core.errors import GareaderError
-from gareader.plots.figures import CHARACTERS, COLOURS, empty_figure, how_to_read, short
+from gareader.core.terminal import short
+from gareader.plots.figures import CHARACTERS, COLOURS, empty_figure, how_to_read
 from gareader.training.run import metrics_of
 
 if TYPE_CHECKING:
@@ -82,7 +83,6 @@ def read_metrics(run: Path) -> list[dict[str, Any]]:
 
 
 def _checked(row: dict[str, Any]) -> dict[str, Any]:
-    """The numbers of a line that are drawn."""
     needed = ["examples"]
     needed += ["loss", "accuracy", "learning_rate"] if "loss" in row else []
     needed += ["validation_accuracy", "validation_loss"] if "validation_accuracy" in row else []

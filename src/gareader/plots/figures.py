@@ -56,11 +56,6 @@ def how_to_read(figure: "Figure", text: str) -> None:
     figure.supxlabel(lines, x=0.01, ha="left", fontsize=8, color="0.35", parse_math=False)
 
 
-def short(label: str, most: int = 40) -> str:
-    """The label, its end cut off if it is long."""
-    return label if len(label) <= most else label[: most - 1] + "…"
-
-
 def error_bars(reports: Iterable[Mapping[str, Any]]) -> list[list[float]]:
     """The lengths in percent of the bars below and above each accuracy."""
     rows = [(each["accuracy"], *each["interval"]) for each in reports]

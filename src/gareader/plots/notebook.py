@@ -6,10 +6,11 @@ escaped, and a long one is cut to what the reader looked at.
 
 from collections.abc import Sequence
 from html import escape
+from pathlib import Path
 
+from gareader.core.terminal import short
 from gareader.data.examples import PLACEHOLDER, SURE, Prediction, counted_words
 from gareader.data.prose import detokenise, pieces
-from gareader.plots.figures import short
 
 WHOLE, CONTEXT, AROUND_BLANK = 600, 25, 60
 """Words of a text that is shown whole at most; those beside a word of a longer one, and beside a query's blank."""
@@ -20,67 +21,8 @@ BARS, LONGEST = 10, 60
 FAINT = 0.02
 """Words with a smaller part of the largest share have no colour that one could see."""
 
-LIGHT = (
-    "--ink:#1a1a1a;--soft:#595959;--paper:#fff;--panel:#f6f6f4;--line:#d5d5d0;--heat:230,159,0;--hottest:.9;"
-    "--answer:#0072b2;--right:#00664b;--wrong:#b00020"
-)
-DARK = (
-    "--ink:#ececec;--soft:#b0b0b0;--paper:#171717;--panel:#222;--line:#444;--heat:213,130,0;--hottest:.58;"
-    "--answer:#56b4e9;--right:#5fd3a6;--wrong:#ff8a80"
-)
-DARK_THEMES = (
-    '[data-jp-theme-light="false"]',
-    ".vscode-dark",
-    ".vscode-high-contrast",
-    '[theme="dark"]',
-    '[data-theme="dark"]',
-    '[data-md-color-scheme="slate"]',
-)
-"""What JupyterLab, VS Code, Colab, Sphinx and Material for MkDocs write around an output."""
-LIGHT_THEMES = (
-    '[data-jp-theme-light="true"]',
-    ".vscode-light",
-    ".vscode-high-contrast-light",
-    ".notebook_app",
-    '[theme="light"]',
-    '[data-theme="light"]',
-    '[data-md-color-scheme="default"]',
-)
-
-RULES = """
-& {{light}}
-@media (prefers-color-scheme: dark) { & {{dark}} }
-{dark_themes} {{dark}}
-{light_themes} {{light}}
-& { box-sizing: border-box; max-width: 58rem; padding: .8rem 1rem; }
-& { border: 1px solid var(--line); border-radius: .5rem; }
-& { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); overflow-wrap: anywhere; }
-& .gr-query { font-size: 1.1em; font-weight: 600; margin-bottom: .5rem; }
-& .gr-blank { color: var(--answer); }
-& .gr-row { display: grid; grid-template-columns: minmax(5rem, 30%) 1fr 6rem; gap: .6rem; align-items: center; }
-& .gr-row { padding: .12rem 0; }
-& .gr-row:first-child { font-weight: 700; }
-& .gr-track { background: var(--panel); border-radius: .2rem; height: 1rem; }
-& .gr-bar { display: block; background: var(--answer); border-radius: .2rem; height: 100%; min-width: 1px; }
-& .gr-share { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-& .gr-right { color: var(--right); font-weight: 600; }
-& .gr-wrong { color: var(--wrong); font-weight: 600; }
-& .gr-soft { color: var(--soft); font-size: .9em; font-weight: 400; }
-& .gr-text { background: var(--panel); border-radius: .5rem; padding: .7rem 1rem; margin: .7rem 0 .5rem; }
-& .gr-text { line-height: 1.9; max-height: 32rem; overflow-y: auto; }
-& .gr-word { background: rgba(var(--heat), calc(var(--share, 0) * var(--hottest))); border-radius: .2rem; }
-& .gr-word { padding: .1rem 0; }
-& .gr-mention { text-decoration: underline 2px; text-underline-offset: 3px; }
-& .gr-best { text-decoration-color: var(--answer); font-weight: 700; }
-& .gr-scale { display: inline-block; width: 7rem; height: .8rem; vertical-align: -.1rem; border-radius: .2rem; }
-& .gr-scale { background: linear-gradient(to right, var(--panel), rgba(var(--heat), var(--hottest))); }
-& .gr-scale { border: 1px solid var(--line); }
-"""
-"""The style; & is the class of the whole, `gareader-prediction`."""
-
 
 def prediction_html(prediction: Prediction) -> str:
-    """The prediction as HTML."""
     parts = (_query(prediction), _bars(prediction), _notes(prediction), _text(prediction))
     classes = "gareader-prediction tex2jax_ignore mathjax_ignore"  # no dollar of the text begins a formula of MathJax
     return f'<div class="{classes}"><style>{_style()}</style>{"".join(parts)}</div>'
@@ -94,12 +36,8 @@ def percent(share: float) -> str:
 
 
 def _style() -> str:
-    def under(themes: Sequence[str]) -> str:
-        return ",".join(f"{theme} &" for theme in themes)
-
-    rules = RULES.replace("{dark_themes}", under(DARK_THEMES)).replace("{light_themes}", under(LIGHT_THEMES))
-    rules = rules.replace("{light}", LIGHT).replace("{dark}", DARK)
-    return "".join(rules.split("\n")).replace("&", ".gareader-prediction")
+    rows = Path(__file__).with_name("notebook.css").read_text(encoding="utf-8").split("\n")
+    return "".join(row for row in rows if not row.startswith("/*")).replace("&", ".gareader-prediction")
 
 
 def _short(text: str) -> str:

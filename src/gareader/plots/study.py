@@ -6,7 +6,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from gareader.core.errors import GareaderError
-from gareader.plots.figures import COLOURS, empty_figure, error_bars, how_to_read, short
+from gareader.core.terminal import short
+from gareader.plots.figures import COLOURS, empty_figure, error_bars, how_to_read
 from gareader.studies.study import Result, Study
 from gareader.studies.study.plan import SPLITS
 
@@ -47,15 +48,10 @@ def study_picture(study: Study, results: Sequence[Result]) -> "Figure":
             _dots(axes, study, order, of_corpus, corpora[number], split, labelled=number % columns == 0)
         else:
             _lines(axes, rows, of_corpus, split)
+    dot, other = "the mean over the seeds", "a dashed line is a baseline without training"
     if len(fractions) < 2:
-        text = (
-            "a dot is one training run, its bar the 95 % interval; a diamond is the published accuracy, if there is one"
-        )
-    else:
-        text = (
-            "a dot is the mean over the seeds, its bar the 95 % interval; a dashed line is a baseline without training"
-        )
-    how_to_read(figure, f"How to read it: {text}.")
+        dot, other = "one training run", "a diamond is the published accuracy, if there is one"
+    how_to_read(figure, f"How to read it: a dot is {dot}, its bar the 95 % interval; {other}.")
     return figure
 
 
@@ -98,17 +94,8 @@ def _lines(axes: Any, rows: list[str], results: list[Result], split: str) -> Non
             for end in (0, 1)
         )
         percentages = [100 * fraction for fraction in fractions]
-        axes.errorbar(
-            percentages,
-            means,
-            yerr=[below, above],
-            fmt=f"{style}-",
-            color=colour,
-            label=short(row),
-            ms=5,
-            lw=1.5,
-            capsize=3,
-        )
+        line = {"fmt": f"{style}-", "color": colour, "label": short(row), "ms": 5, "lw": 1.5, "capsize": 3}
+        axes.errorbar(percentages, means, yerr=[below, above], **line)
     axes.set_xlabel("training questions, %")
     axes.set_ylabel("accuracy, % (bars: 95 % interval)")
     for text in axes.legend(fontsize=8).get_texts():

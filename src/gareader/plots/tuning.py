@@ -5,7 +5,8 @@ from math import log
 from typing import TYPE_CHECKING, Any
 
 from gareader.core.errors import GareaderError
-from gareader.plots.figures import COLOURS, empty_figure, how_to_read, short
+from gareader.core.terminal import short
+from gareader.plots.figures import COLOURS, empty_figure, how_to_read
 from gareader.studies.tuning.report import TrialSummary
 from gareader.studies.tuning.space import Setting, Space
 

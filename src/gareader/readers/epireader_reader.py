@@ -88,11 +88,7 @@ class EpiReader(nn.Module):
         log_probabilities = masked_log_softmax(torch.where(selected, combined, others), present)  # (B, C)
         pointer = masked_softmax(scores, batch.document_mask) if attention else None  # (B, D)  s
         return EpiReaderOutput(
-            log_probabilities,
-            document_attention=pointer,
-            log_mass=log_mass,
-            entailment=entailment,
-            config=self.config,
+            log_probabilities, document_attention=pointer, log_mass=log_mass, entailment=entailment, config=self.config
         )
 
 

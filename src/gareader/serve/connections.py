@@ -87,7 +87,6 @@ class Connection(asyncio.Protocol):
         self.server.left()
 
     def wait(self, seconds: float) -> None:
-        """Wait for the client so many seconds."""
         self.due = monotonic() + seconds
         self.server.waiting.pop(self, None)
         self.server.waiting[self] = None
@@ -128,7 +127,6 @@ class Connection(asyncio.Protocol):
                 self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
     async def answer(self, request: Request) -> None:
-        """Respond, and read on."""
         try:
             response = await self.server.service.respond(request)
         except Exception as error:  # noqa: BLE001 - a fault of the service must not keep the client waiting
@@ -154,7 +152,6 @@ class Connection(asyncio.Protocol):
             self.advance()
 
     def send(self, response: Response, *, keep: bool = False, with_body: bool = True) -> None:
-        """Write a response."""
         if self.transport.is_closing():
             return
         lines = [f"HTTP/1.1 {response.status} {_PHRASES[response.status]}", f"Date: {self.server.date}"]
@@ -256,7 +253,6 @@ class Server:
             self._ended.set()
 
     def left(self) -> None:
-        """Count a connection that has ended."""
         self._count(-1)
         if self.stopping and not self.open:
             self._ended.set()

@@ -15,8 +15,6 @@ CHARACTERS = 10
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of a request."""
-
     body_bytes: int = 1_000_000
     """The most bytes of a request."""
     document_words: int = 10_000
@@ -57,7 +55,6 @@ KEYS = frozenset(field.name for field in fields(Question))
 
 
 def body_of(request: Request) -> Any:
-    """The JSON of a request."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise Problem(422, NOT_MARKED)
@@ -137,7 +134,6 @@ def _check_text(text: Any, where: str, *, may_be_empty: bool = False) -> str:
 
 
 def answer_json(prediction: Prediction, model: str, *, attention: bool) -> str:
-    """The response for a prediction."""
     text = json.dumps({**prediction.record(), "model": model}, ensure_ascii=False)
     if attention and prediction.attention:
         return f'{text[:-1]}, "attention": {_attention_json(prediction, prediction.attention)}}}'

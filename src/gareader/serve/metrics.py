@@ -35,23 +35,18 @@ class Metrics:
         self._numbers = memoryview(mmap.mmap(-1, 8 * workers * len(names))).cast("d")
 
     def add(self, name: str, amount: float = 1.0) -> None:
-        """Add to a number of this worker."""
         self._numbers[self.worker * len(self._places) + self._places[name]] += amount
 
     def set(self, name: str, value: float) -> None:
-        """Set a number of this worker."""
         self._numbers[self.worker * len(self._places) + self._places[name]] = value
 
     def responded(self, path: str, status: int) -> None:
-        """Count a response."""
         self.add(_requests(path, status))
 
     def answered(self, seconds: float) -> None:
-        """Count the time of an answer."""
         self._observe("gareader_answer_seconds", SECONDS, seconds)
 
     def read_together(self, questions: int) -> None:
-        """Count a batch."""
         self._observe("gareader_batch_questions", SIZES, questions)
 
     def _observe(self, name: str, bounds: Sequence[float], value: float) -> None:

@@ -1,11 +1,13 @@
 """The description of the service for machines, in the form of OpenAPI; the page /docs shows it as tables."""
 
+from collections.abc import Iterable
 from typing import Any
 
 Json = dict[str, Any]
 
 STORY = "Ann has the lamp. Ben has the drum."
-ASKED = {"document": STORY, "query": "___ has the drum.", "candidates": ["Ann", "Ben"]}
+OPEN = {"document": STORY, "query": "___ has the drum."}
+ASKED = {**OPEN, "candidates": ["Ann", "Ben"]}
 SECOND = {"document": STORY, "query": "Ann has the ___.", "candidates": ["lamp", "drum"], "attention": True}
 ANSWERED = {
     "id": "question",
@@ -42,66 +44,47 @@ def description(most_questions: int) -> Json:
             "summary": "Cloze questions about a text: a probability for each possible answer.",
         },
         "paths": {
-            "/answer": {
-                "post": _operation(
-                    "Answer questions",
-                    "Answer a question, or each of a list.",
-                    {"anyOf": [_ref("Answer"), _list(_ref("Answer"))]},
-                    {"the answer to one question": ANSWERED},
-                    takes={"anyOf": [_ref("Question"), questions]},
-                    requests={
-                        "a question": ASKED,
-                        "without candidates: the names of the document are proposed": {
-                            "document": STORY,
-                            "query": "___ has the drum.",
-                        },
-                        "two questions, the second with attention": [
-                            {"id": "first", **ASKED},
-                            {"id": "second", **SECOND},
-                        ],
-                    },
-                    problems=tuple(PROBLEMS),
-                )
-            },
-            "/candidates": {
-                "post": _operation(
-                    "Propose candidates",
-                    "Possible answers, proposed from the document: its names first.",
-                    _list(_text()),
-                    {"names": ["Ann", "Ben"]},
-                    takes=_ref("Text"),
-                    requests={"a document and a query": {"document": STORY, "query": "___ has the drum."}},
-                    problems=tuple(PROBLEMS),
-                )
-            },
-            "/models": {
-                "get": _operation(
-                    "List the models",
-                    "The models that answer, the default first, with their accuracy.",
-                    _list(_ref("Model")),
-                    {"the model in the box": [{"name": "stories", "reader": "gated_attention"}]},
-                )
-            },
-            "/health": {
-                "get": _operation(
-                    "Whether the service is up",
-                    "Whether the service is up, and how many questions wait.",
-                    _ref("Health"),
-                    {"nothing to do": {"status": "ok", "waiting": 0}},
-                    problems=(400, 408, 413, 421, 431, 501),
-                    with_token=False,
-                )
-            },
-            "/metrics": {
-                "get": _operation(
-                    "Counters for Prometheus",
-                    "Requests by path and status, seconds to an answer, batch sizes, waiting questions, connections "
-                    "and memory, of all workers together.",
-                    _text(),
-                    {"a counter": 'gareader_requests_total{path="/answer",status="200"} 12'},
-                    kind="text/plain",
-                )
-            },
+            "/answer": _post(
+                "Answer questions",
+                "Answer a question, or each of a list.",
+                {"anyOf": [_ref("Question"), questions]},
+                {
+                    "a question": ASKED,
+                    "without candidates: the names of the document are proposed": OPEN,
+                    "two questions, the second with attention": [{"id": "first", **ASKED}, {"id": "second", **SECOND}],
+                },
+                {"anyOf": [_ref("Answer"), _list(_ref("Answer"))]},
+                {"the answer to one question": ANSWERED},
+            ),
+            "/candidates": _post(
+                "Propose candidates",
+                "Possible answers, proposed from the document: its names first.",
+                _ref("Text"),
+                {"a document and a query": OPEN},
+                _list(_text()),
+                {"names": ["Ann", "Ben"]},
+            ),
+            "/models": _get(
+                "List the models",
+                "The models that answer, the default first, with their accuracy.",
+                _list(_ref("Model")),
+                {"the model in the box": [{"name": "stories", "reader": "gated_attention"}]},
+            ),
+            "/health": _get(
+                "Whether the service is up",
+                "Whether the service is up, and how many questions wait.",
+                _ref("Health"),
+                {"nothing to do": {"status": "ok", "waiting": 0}},
+                with_token=False,
+            ),
+            "/metrics": _get(
+                "Counters for Prometheus",
+                "Requests by path and status, seconds to an answer, batch sizes, waiting questions, connections "
+                "and memory, of all workers together.",
+                _text(),
+                {"a counter": 'gareader_requests_total{path="/answer",status="200"} 12'},
+                kind="text/plain",
+            ),
         },
         "components": {
             "securitySchemes": {
@@ -116,29 +99,33 @@ def description(most_questions: int) -> Json:
     }
 
 
-def _operation(
-    summary: str,
-    about: str,
-    gives: Json,
-    responses: Json,
-    *,
-    takes: Json | None = None,
-    requests: Json | None = None,
-    problems: tuple[int, ...] = (400, 401, 408, 413, 421, 431, 501),
-    kind: str = "application/json",
-    with_token: bool = True,
+def _get(
+    summary: str, about: str, gives: Json, examples: Json, *, kind: str = "application/json", with_token: bool = True
 ) -> Json:
-    operation: Json = {"operationId": summary.lower().replace(" ", "_"), "summary": summary, "description": about}
-    if with_token:
-        operation["security"] = [{}, {"token": []}]
-    if takes is not None:
-        operation["requestBody"] = {"required": True, "content": _content("application/json", takes, requests or {})}
-    operation["responses"] = {"200": {"description": about, "content": _content(kind, gives, responses)}}
-    operation["responses"] |= {
-        str(code): {"description": PROBLEMS[code], "content": _content("application/json", _ref("Problem"), {})}
-        for code in problems
+    problems = [400, *[401] * with_token, 408, 413, 421, 431, 501]
+    return {"get": _operation(summary, about, with_token, {}, _content(kind, gives, examples), problems)}
+
+
+def _post(summary: str, about: str, takes: Json, requests: Json, gives: Json, responses: Json) -> Json:
+    body = {"requestBody": {"required": True, "content": _content("application/json", takes, requests)}}
+    return {"post": _operation(summary, about, True, body, _content("application/json", gives, responses), PROBLEMS)}
+
+
+def _operation(summary: str, about: str, with_token: bool, body: Json, content: Json, problems: Iterable[int]) -> Json:
+    return {
+        "operationId": summary.lower().replace(" ", "_"),
+        "summary": summary,
+        "description": about,
+        **({"security": [{}, {"token": []}]} if with_token else {}),
+        **body,
+        "responses": {
+            "200": {"description": about, "content": content},
+            **{
+                str(code): {"description": PROBLEMS[code], "content": _content("application/json", _ref("Problem"), {})}
+                for code in problems
+            },
+        },
     }
-    return operation
 
 
 def _content(kind: str, schema: Json, examples: Json) -> Json:
@@ -158,6 +145,10 @@ def _list(items: Json, about: str | None = None) -> Json:
     return {"type": "array", "items": items, **({"description": about} if about else {})}
 
 
+def _or_null(schema: Json, about: str) -> Json:
+    return {"anyOf": [schema, {"type": "null"}], "description": about}
+
+
 def _object(about: str, needed: str, **properties: Json) -> Json:
     return {"type": "object", "description": about, "required": needed.split(), "properties": properties}
 
@@ -169,14 +160,11 @@ SCHEMAS = {
             "document query",
             document=_text("The text that holds the answer.", minLength=1),
             query=_text("A sentence with one blank, such as ___, or a question that ends with ?", minLength=1),
-            candidates={
-                "anyOf": [_list(_text(minLength=1)), {"type": "null"}],
-                "description": "Possible answers of one or more words; proposed from the document if not given.",
-            },
-            model={
-                "anyOf": [_text(minLength=1), {"type": "null"}],
-                "description": "A name from /models; the first there if not given.",
-            },
+            candidates=_or_null(
+                _list(_text(minLength=1)),
+                "Possible answers of one or more words; proposed from the document if not given.",
+            ),
+            model=_or_null(_text(minLength=1), "A name from /models; the first there if not given."),
             attention={"type": "boolean", "default": False, "description": "Also tell where the model looked."},
             id=_text("A name for the question, which its answer has too.", default="question"),
         ),

@@ -180,7 +180,8 @@ class ModelService:
             )
         if route.with_token:
             self._check_token(request.headers.get("authorization", ""))
-        return await route.respond(request)
+        async with self._in_time():
+            return await route.respond(request)
 
     def _check_token(self, authorization: str) -> None:
         scheme, _, given = authorization.partition(" ")
@@ -193,10 +194,6 @@ class ModelService:
 
     async def answer(self, request: Request) -> Response:
         """Answer a question, or each of a list."""
-        async with self._in_time():
-            return await self._answer(request)
-
-    async def _answer(self, request: Request) -> Response:
         body = body_of(request)
         questions = questions_of(body, self.limits.questions)
         names = [each.model or next(iter(self.batchers)) for each in questions]
@@ -228,9 +225,7 @@ class ModelService:
         """Possible answers, proposed from the document, of the kinds that the query asks for."""
         texts = document_and_query(body_of(request))
         try:
-            async with self._in_time():
-                work = partial(self._proposed, *texts)
-                proposed = await self._in_turn(work, texts[0], request.client)
+            proposed = await self._in_turn(partial(self._proposed, *texts), texts[0], request.client)
         except GareaderError as error:
             raise Problem(400, str(error)) from None
         return as_json([" ".join(each) for each in proposed])
@@ -240,13 +235,11 @@ class ModelService:
         return as_json({"status": "ok", "waiting": self.waiting})
 
     async def show_metrics(self, request: Request) -> Response:  # noqa: ARG002
-        """Counters for Prometheus."""
         self.metrics.set("gareader_questions_waiting", self.waiting)
         return Response(200, self.metrics.text().encode(), "text/plain; version=0.0.4; charset=utf-8")
 
     @property
     def waiting(self) -> int:
-        """The questions without an answer."""
         return sum(batcher.unanswered for batcher in self.batchers.values())
 
     def _proposed(self, document: str, query: str) -> Sequence[Words]:
@@ -287,7 +280,7 @@ class ModelService:
         """The question as words; limits are checked before the work that they limit."""
         limits, where = self.limits, place(number)
         for each in question.candidates or ():
-            check_characters("candidate", each, limits.candidate_words, where)
+            check_length("candidate", len(each), CHARACTERS * limits.candidate_words, "characters", where)
         if len(question.candidates or ()) > limits.candidates:
             raise Problem(413, f"{where}more than {limits.candidates} candidates; give fewer")
         document, query = self._words(question.document, question.query, where)
@@ -303,32 +296,23 @@ class ModelService:
 
     def _words(self, document: str, query: str, where: str = "") -> tuple[Words, Words]:
         """The words of document and query; raise 413 if they are too many."""
-        for name, text, most in (
-            ("document", document, self.limits.document_words),
-            ("query", query, self.limits.query_words),
-        ):
-            check_characters(name, text, most, where)
-            check_words(name, text.split(), most, where)  # cheap, and enough for most texts
+        most = {"document": self.limits.document_words, "query": self.limits.query_words}
+        for name, text in (("document", document), ("query", query)):
+            check_length(name, len(text), CHARACTERS * most[name], "characters", where)
+            check_length(name, len(text.split()), most[name], "words", where)  # cheap, and enough for most texts
         words = tokenise(document), query_words(query)
-        check_words("document", words[0], self.limits.document_words, where)
-        check_words("query", words[1], self.limits.query_words, where)
+        for name, each in zip(most, words, strict=True):
+            check_length(name, len(each), most[name], "words", where)
         return words
 
 
-def check_characters(name: str, text: str, words: int, where: str) -> None:
-    """Raise 413 for a text of too many characters for its limit of words."""
-    if len(text) > (most := CHARACTERS * words):
-        raise Problem(413, f"{where}the {name} has {len(text):,} characters; {most:,} are the most; give a part of it")
-
-
-def check_words(name: str, words: Sequence[str], most: int, where: str) -> None:
-    """Raise 413 for too many words."""
-    if len(words) > most:
-        raise Problem(413, f"{where}the {name} has {len(words):,} words; {most:,} are the most; give a part of it")
+def check_length(name: str, length: int, most: int, unit: str, where: str) -> None:
+    """Raise 413 for a text of too many characters or words."""
+    if length > most:
+        raise Problem(413, f"{where}the {name} has {length:,} {unit}; {most:,} are the most; give a part of it")
 
 
 def answers_json(questions: Sequence[Question], names: Sequence[str], predictions: Sequence[Prediction]) -> str:
-    """The answers as a JSON list."""
     texts = []
     for number, (each, name, prediction) in enumerate(zip(questions, names, predictions, strict=True)):
         if not prediction.answerable:
@@ -338,12 +322,10 @@ def answers_json(questions: Sequence[Question], names: Sequence[str], prediction
 
 
 def as_json(value: Any) -> Response:
-    """A value as a response."""
     return Response(200, json.dumps(value, ensure_ascii=False).encode())
 
 
 def as_problem(problem: Problem) -> Response:
-    """A problem as a response."""
     body = json.dumps({"detail": problem.detail}, ensure_ascii=False).encode(errors="replace")
     return Response(problem.status, body, headers=problem.headers)
 

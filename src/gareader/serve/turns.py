@@ -50,7 +50,6 @@ class Turns:
             result.cancel()
 
     def close(self) -> None:
-        """End the thread."""
         self._thread.shutdown(cancel_futures=True)
 
     def _next(self) -> None:

@@ -77,7 +77,6 @@ class Workers:
         self.alive, self.alive_here = os.pipe()
 
     def run(self) -> None:
-        """Serve until a signal."""
         if "torch" not in sys.modules:  # its threads would not be forked
             use_threads(1)
             self.warm()  # what answers need beside the models is shared too

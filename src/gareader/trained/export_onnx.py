@@ -244,7 +244,6 @@ class _Graph:
         return self.any(self.add("Mul", values, occurrence), 1)
 
     def any(self, values: str, axis: int) -> str:
-        """The largest value along an axis."""
         return self.add("ReduceMax", values, axes=[axis], keepdims=0)
 
     def log_sum(self, values: str) -> str:
@@ -264,17 +263,14 @@ class _Graph:
         return self.add("Where", self.add("IsInf", values), zero, values)
 
     def add(self, operator: str, *inputs: str, output: str | None = None, **attributes: Any) -> str:
-        """Add a node with one output."""
         output = output or f"{operator}_{len(self.nodes)}"
         self.nodes.append(helper.make_node(operator, inputs, [output], name=output, **attributes))
         return output
 
     def weight(self, name: str) -> str:
-        """A weight of the reader."""
         return self.constant(name, self.reader.weights[name])
 
     def minus_infinity(self) -> str:
-        """−inf."""
         return self.constant("minus_infinity", np.array(-np.inf, np.float32))
 
     def ints(self, *values: int) -> str:

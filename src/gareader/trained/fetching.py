@@ -37,7 +37,9 @@ def fetched(text: str) -> Path:
         return folder
     try:
         entry.parent.mkdir(parents=True, exist_ok=True)
-        _remove_abandoned(entry.parent)
+        for path in entry.parent.glob(".*"):  # of processes that were killed while they downloaded
+            if path.stat().st_mtime < time() - _DAY:
+                shutil.rmtree(path, ignore_errors=True)
         with whole_folder(entry) as new:
             _fetch(address, new)
     except UnreachableError as error:
@@ -80,13 +82,6 @@ def _kept(entry: Path) -> Path | None:
         shutil.rmtree(aside, ignore_errors=True)
         return None
     return folder
-
-
-def _remove_abandoned(folder: Path) -> None:
-    """Remove what processes have left that were killed while they downloaded."""
-    for path in folder.glob(".*"):
-        if path.stat().st_mtime < time() - _DAY:
-            shutil.rmtree(path, ignore_errors=True)
 
 
 def _fetch(address: Address, new: Path) -> None:

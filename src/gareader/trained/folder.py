@@ -180,7 +180,6 @@ class Temperatures:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> "Temperatures":
-        """The temperatures in `reader.json`."""
         given = float(settings.get("temperature", 1.0))
         proposed = float(settings.get("proposed_temperature", given))
         if not (0 < given < inf and 0 < proposed < inf):
@@ -188,11 +187,9 @@ class Temperatures:
         return cls(given, proposed)
 
     def record(self) -> dict[str, float]:
-        """The temperatures as `reader.json` has them."""
         return {"temperature": self.given, "proposed_temperature": self.proposed}
 
     def tempered(self, prediction: Prediction) -> Prediction:
-        """The prediction at the temperature of its candidates."""
         return prediction.tempered(self.proposed if prediction.example.proposed else self.given)
 
 

@@ -98,7 +98,6 @@ def _write(model: Model, folder: Path, packed: bool, words_of: Path | None) -> N
 
 
 def arrays(reader: nn.Module) -> dict[str, NDArray[Any]]:
-    """The weights of a reader, by name."""
     return {name: value.detach().cpu().contiguous().numpy() for name, value in reader.state_dict().items()}
 
 
@@ -144,7 +143,6 @@ class OnTorch:
         self.module = module.eval()
 
     def __call__(self, batch: Batch[Arrays], *, attention: bool = False) -> ReaderOutput[Arrays]:
-        """The reader's output for a batch."""
         device = next((weight.device for weight in self.module.parameters()), torch.device("cpu"))
         with torch.inference_mode():
             output = self.module(tensors(batch, device), attention=attention)

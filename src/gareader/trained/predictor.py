@@ -205,11 +205,7 @@ class Ensemble(Answering):
     """Answers with the mean of its members' probabilities, each at its own temperature, then at the ensemble's."""
 
     def __init__(
-        self,
-        members: Sequence[Answering],
-        temperatures: Temperatures = AS_TRAINED,
-        *,
-        source: Path | None = None,
+        self, members: Sequence[Answering], temperatures: Temperatures = AS_TRAINED, *, source: Path | None = None
     ) -> None:
         """`source` is the folder that the ensemble was loaded from, and None if its members were changed since."""
         self.members = tuple(members)

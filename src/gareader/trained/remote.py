@@ -92,19 +92,16 @@ class Address:
 
     @property
     def is_http(self) -> bool:
-        """Whether this is read with http or https."""
         return self.scheme in ("http", "https")
 
     @property
     def local(self) -> Path | None:
-        """The path on this machine."""
         if self.scheme != "file":
             return None
         return Path(unquote(urlsplit(self.text).path) if "://" in self.text else self.text)
 
     @property
     def name(self) -> str:
-        """The last part of the path."""
         if self.local is not None:
             return self.local.name
         return PurePosixPath(unquote(urlsplit(self.text).path) if self.is_http else self.text).name
@@ -152,7 +149,11 @@ def _too_large(address: Address, limit: int) -> ModelError:
 def download(address: Address, path: Path, limit: int) -> str:
     """Copy what is at the address to a file of at most `limit` bytes; return its SHA-256."""
     digest, size, began = sha256(), 0, monotonic()
-    with path.open("xb") as file, closing(_pieces(address, limit)) as pieces:
+    if address.is_http:
+        stream = _by_http(address, limit)
+    else:
+        stream = _by_fsspec(address) if address.local is None else _of_this_machine(address, address.local)
+    with path.open("xb") as file, closing(stream) as pieces:
         for piece in pieces:
             size += len(piece)
             if size > limit:
@@ -162,12 +163,6 @@ def download(address: Address, path: Path, limit: int) -> str:
             digest.update(piece)
             file.write(piece)
     return digest.hexdigest()
-
-
-def _pieces(address: Address, limit: int) -> Generator[bytes, None, None]:
-    if address.is_http:
-        return _by_http(address, limit)
-    return _by_fsspec(address) if address.local is None else _of_this_machine(address, address.local)
 
 
 def _of_this_machine(address: Address, path: Path) -> Generator[bytes, None, None]:

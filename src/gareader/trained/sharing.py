@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -58,7 +59,7 @@ def push(model: Path, address: Address, facts: Facts, text: str | None = None, *
         else:
             summed = files / READER_JSON
             inner = sorted(archives.files_inside(files), key=lambda path: path == summed)  # without it, it is no model
-            written = {_below(address, path.relative_to(files)): path for path in inner}
+            written = {reduce(Address.inside, path.relative_to(files).parts, address): path for path in inner}
         actual, name = digest(summed), address.name if address.is_archive else READER_JSON
         beside = Path(folder, "sum")
         beside.write_text(f"{actual}  {name}\n", encoding="utf-8")
@@ -77,7 +78,9 @@ def check_free(address: Address, *, force: bool = False) -> None:
         way_out = f"write a file here and upload it: gareader push MODEL ./{local}"
         raise ModelError(f"{address}: nothing is written with {address.scheme}; {way_out}")
     if address.local is None:
-        taken = _asked(address, lambda system, path: system.exists(path))
+        with _told(address):
+            system, path = file_system(address)
+            taken = system.exists(path)
     else:
         if not address.is_archive:
             check_replaceable(address.local)
@@ -112,12 +115,6 @@ def _copy_one(model: Path, settings: dict[str, Any], out: Path) -> None:
         write_settings({**settings, "format": COMPLETE, "notes": without_folders(settings["notes"])}, out)
 
 
-def _below(address: Address, path: Path) -> Address:
-    for part in path.parts:
-        address = address.inside(part)
-    return address
-
-
 def _write(address: Address, files: dict[Address, Path]) -> None:
     """Write the files in their order."""
     if address.local is None:
@@ -141,11 +138,6 @@ def _write(address: Address, files: dict[Address, Path]) -> None:
                     shutil.copyfile(source, copy)
     except OSError as error:
         raise ModelError(f"{address}: cannot be written ({error.strerror or error}); choose another place") from error
-
-
-def _asked(address: Address, ask: Any) -> Any:
-    with _told(address):
-        return ask(*file_system(address))
 
 
 @contextmanager

@@ -54,7 +54,6 @@ def slim(model: Model, vectors: Path | None = None, words: Path | None = None) -
 
 
 def _pretrained(model: Model) -> WordTable:
-    """The words that have a pretrained vector."""
     known = model.collator.pretrained
     vocabulary = Vocabulary(list(model.collator.vocabulary)[:known])
     return WordTable(vocabulary, arrays(model.reader)[TABLE][:known], known)

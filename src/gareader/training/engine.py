@@ -50,34 +50,25 @@ class BatchMetrics:
     """Share of the time that a process waits for the gradients of the others."""
 
 
-@dataclass
-class GradientTime:
-    """The time at which this process had last computed its own gradients."""
-
-    time: float = 0.0
-
-
-def exchange_gradients(computed: GradientTime, bucket: GradBucket) -> Future[Tensor]:
+def exchange_gradients(engine: "Engine", bucket: GradBucket) -> Future[Tensor]:
     """Note the time, then average a bucket of gradients over all processes."""
-    computed.time = monotonic()
+    engine.computed = monotonic()
     return allreduce_hook(dist.group.WORLD, bucket)  # type: ignore[arg-type]
 
 
 class Engine:
-    """Computes the gradients of a reader."""
-
     def __init__(self, kind: Kind, reader: nn.Module, config: TrainConfig, group: Group = ALONE) -> None:
         self.kind = kind
         self.config = config
         self.group = group
         self.device = training_device(config, group)
-        self.computed = GradientTime()
+        self.computed = 0.0  # the time at which this process had last computed its own gradients
         reader.to(self.device)
         self.native_precision, self.autocast = precisions(config, reader, self.device)
         self.module: Any = compile_reader(reader) if config.compile else reader
         if group.size > 1:
             self.module = DistributedDataParallel(self.module, forward_sync_buffers=False)
-            self.module.register_comm_hook(self.computed, exchange_gradients)
+            self.module.register_comm_hook(self, exchange_gradients)
 
     def slices(self, members: NDArray[np.int64]) -> list[NDArray[np.int64]]:
         """This process's part of a batch, in micro-batches.
@@ -109,7 +100,7 @@ class Engine:
             tokens += has_part * int(batch.document_mask.sum())
             positions += has_part * batch.document_mask.numel()
         ended = monotonic()
-        waiting = (ended - self.computed.time) / (ended - begun) if self.group.size > 1 else 0.0
+        waiting = (ended - self.computed) / (ended - begun) if self.group.size > 1 else 0.0
         loss, correct, tokens, positions, waiting = self.group.sum(loss, correct, tokens, positions, waiting)
         return BatchMetrics(loss / total, correct / questions, 1 - tokens / positions, waiting / self.group.size)
 

@@ -307,7 +307,6 @@ def checksum(corpus: Path) -> str:
 
 
 def is_begun(folder: Path) -> bool:
-    """Whether there is a run in the folder."""
     return (folder / RUN_SETTINGS).exists()
 
 

@@ -60,7 +60,6 @@ class Optimiser:
         self.torch = OPTIMISERS[config.optimiser](config, [group for group in groups if group["params"]])
 
     def zero_grad(self) -> None:
-        """Forget the gradients of the update before."""
         for weight in self.weights.values():
             weight.grad = None
         for table in self.tables.values():
@@ -99,7 +98,6 @@ class Optimiser:
         return {key: value for key, value in state.items() if value is not None}  # an unused momentum is None
 
     def set_state(self, name: str, state: State) -> None:
-        """Restore what `state` returned."""
         if name in self.tables:
             self.tables[name].restore(state)
         elif state:
@@ -305,50 +303,32 @@ class AdamSkip:
         v.mul_(square_decay)
 
 
-class RMSpropSkip:
-    """RMSprop without a gradient: the squares decay, and the row moves by what is left of its momentum."""
+class DecaySkip:
+    """RMSprop and Adadelta without a gradient: their averages decay, and the row moves by what is left of momentum."""
 
-    def __init__(self, rho: float, momentum: float) -> None:
-        self.rho, self.momentum = rho, momentum
-        self.states = ("square_avg", "momentum_buffer") if momentum else ("square_avg",)
+    def __init__(self, rho: float, averages: tuple[str, ...], momentum: float = 0.0) -> None:
+        self.rho, self.averages, self.momentum = rho, averages, momentum
+        self.states = (*averages, "momentum_buffer") if momentum else averages
 
     def factors(self, rates: Tensor, since: Tensor, step: int) -> Tensor:
-        """The sum of the decayed learning rates, and the decays of squares and momentum."""
+        """The sum of the decayed learning rates, and the decays of averages and momentum."""
         k = torch.arange(1, rates.shape[1] + 1, dtype=torch.float64)
         waited = (step - since).double()
         return torch.stack([(rates * self.momentum**k).sum(dim=1), self.rho**waited, self.momentum**waited], dim=1)
 
     def apply(self, values: Tensor, state: State, *factors: Tensor) -> None:
-        """Add up the steps of the momentum."""
-        steps, square_decay, decay = factors
-        state["square_avg"].mul_(square_decay)
+        steps, average_decay, decay = factors
+        for name in self.averages:
+            state[name].mul_(average_decay)
         if self.momentum:
             values.sub_(steps * state["momentum_buffer"])
             state["momentum_buffer"].mul_(decay)
 
 
-class AdadeltaSkip:
-    """Adadelta without a gradient: both averages decay, and the row stays."""
-
-    states = ("square_avg", "acc_delta")
-
-    def __init__(self, rho: float) -> None:
-        self.rho = rho
-
-    def factors(self, rates: Tensor, since: Tensor, step: int) -> Tensor:  # noqa: ARG002
-        """The decay of the averages."""
-        return (self.rho ** (step - since).double()).unsqueeze(1)
-
-    def apply(self, values: Tensor, state: State, *factors: Tensor) -> None:  # noqa: ARG002
-        """Let the averages decay."""
-        for average in state.values():
-            average.mul_(factors[0])
-
-
 SKIPS: dict[OptimiserName, Callable[[TrainConfig], Skip | None]] = {
     "adam": lambda recipe: AdamSkip(),
     "sgd": lambda recipe: None,
-    "rmsprop": lambda recipe: RMSpropSkip(recipe.rho, recipe.momentum),
-    "adadelta": lambda recipe: AdadeltaSkip(recipe.rho),
+    "rmsprop": lambda recipe: DecaySkip(recipe.rho, ("square_avg",), recipe.momentum),
+    "adadelta": lambda recipe: DecaySkip(recipe.rho, ("square_avg", "acc_delta")),
 }
 """What updates without a gradient do, by the names that `train.optimiser` takes."""

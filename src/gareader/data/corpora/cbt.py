@@ -179,7 +179,6 @@ class _Window:
 
 
 def _query(text: str) -> Words:
-    """The words of a query."""
     split = words(text)
     return tuple(map(_BLANK.get, split, split))  # the loop is in C
 

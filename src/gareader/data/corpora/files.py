@@ -10,7 +10,7 @@ from sys import maxsize
 from typing import TypeVar
 
 from gareader.core.errors import CorpusError, ExampleError
-from gareader.core.files import DAMAGE, LARGEST, damaged, opened
+from gareader.core.files import LARGEST, opened
 from gareader.data.examples import Example, Words
 from gareader.data.text import SEPARATOR
 
@@ -103,16 +103,13 @@ def pieces(path: Path, span: Span = WHOLE) -> Iterator[str]:
     """Yield the text in pieces of bounded size, with line feeds as newlines; `utf8` finds bytes that are not UTF-8."""
     decoder = IncrementalNewlineDecoder(getincrementaldecoder("utf-8")(errors="surrogateescape"), translate=True)
     with opened(path) as binary:
-        try:
-            if span.start:
-                binary.seek(span.start)
-            left = span.end - span.start
-            # read1 returns the bytes before a damaged place; read would lose them
-            while data := binary.read1(min(_PIECE, left)):
-                left -= len(data)
-                yield decoder.decode(data)
-        except DAMAGE as error:
-            raise damaged(error, path) from None
+        if span.start:
+            binary.seek(span.start)
+        left = span.end - span.start
+        # read1 returns the bytes before a damaged place; read would lose them
+        while data := binary.read1(min(_PIECE, left)):
+            left -= len(data)
+            yield decoder.decode(data)
         yield decoder.decode(b"", final=True)
 
 

@@ -9,8 +9,7 @@ from typing import Any
 from unicodedata import normalize
 
 from gareader.core.errors import CorpusError, ExampleError, ForeignLineError, did_you_mean
-from gareader.core.parsing import ParseError, json_value
-from gareader.core.parsing import json_kind as json_kind
+from gareader.core.parsing import ParseError, json_kind, json_value
 from gareader.data.corpora.files import WHOLE, Report, Span, checked_example, good, lines, stem, utf8
 from gareader.data.examples import Example, Words
 from gareader.data.language.candidates import find_candidates
@@ -68,7 +67,6 @@ class JsonLine:
             raise ForeignLineError(f"{json_kind(self.object)} where an object is due: {self.shape}", path, number)
 
     def bad(self, problem: str) -> CorpusError:
-        """The error for this line."""
         return CorpusError(problem, self.path, self.number)
 
     def check_keys(self, needed: Sequence[str], optional: Sequence[str], known: Collection[str]) -> None:
@@ -84,7 +82,6 @@ class JsonLine:
 
 class _Question(JsonLine):
     def example(self, default_id: str, propose: bool) -> Example:
-        """Return the example of this line."""
         proposed = propose and "candidates" not in self.object
         needed = ("document", "query") if proposed else ("document", "query", "candidates")
         self.check_keys(needed, ("candidates", "answer"), ("id", "document", "query", "candidates", "answer"))

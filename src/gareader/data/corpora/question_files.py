@@ -57,12 +57,10 @@ def written(example: Example, source: str = "", names: Sequence[str] | None = No
 
 
 def file_name(example: Example) -> str:
-    """The name of the question's file."""
     return f"{example.id}{_ENDINGS[0]}"
 
 
 def _question(path: Path, id: str) -> Example:
-    """Parse the question of one file."""
     rows, size = [], 0
     for number, row in lines(path):
         size += len(row) + 1

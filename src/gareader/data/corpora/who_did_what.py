@@ -127,8 +127,6 @@ def _check_outside(text: str, path: Path, line: int, report: Report | None) -> N
 
 
 class _Element:
-    """One parsed `mc`."""
-
     def __init__(self, path: Path, line: int, text: str) -> None:
         self.path, self.line = path, line
         self.id = ""
@@ -151,7 +149,6 @@ class _Element:
             del self.parser  # it refers to our methods: a reference cycle, which would stay in memory for long
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Handle a start tag."""
         if name == "mc":
             self.id = attributes.get("id", "")
         elif name in self.texts:
@@ -161,13 +158,11 @@ class _Element:
         self.characters(" ")  # a tag separates words
 
     def end(self, name: str) -> None:
-        """Handle an end tag."""
         self.characters(" ")
         if name in self.texts or name == "choice":
             self.current = None
 
     def characters(self, text: str) -> None:
-        """Handle text between tags."""
         if self.current is not None:
             self.current.append(text)
 
@@ -184,7 +179,6 @@ class _Element:
         return text
 
     def example(self, default_id: str) -> Example:
-        """Return the example of this element."""
         left, right, document = (words("".join(self.texts[name])) for name in _TEXTS)
         if not left and not right:
             raise CorpusError("no leftcontext and no rightcontext; the question needs its text", self.path, self.line)

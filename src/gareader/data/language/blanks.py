@@ -1,35 +1,21 @@
 """The blank of a query, the kinds of candidates, and which of them its surroundings ask for."""
 
 import re
-import tomllib
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
-from pathlib import Path
 
 from gareader.data.examples import FUNCTION_WORDS, PLACEHOLDER, Words
+from gareader.data.language.lists import word_lists
 from gareader.data.language.perceptron import tagger
 
-LISTS = {
-    name: frozenset(words.split())
-    for name, words in tomllib.loads(Path(__file__).with_name("candidate_words.toml").read_text("utf-8")).items()
-}
+LISTS = word_lists(__file__, "candidate_words.toml")
 SPEAKING, _PERSONS, _PERSON_ENDINGS = LISTS["speaking"], LISTS["persons"], tuple(LISTS["person_endings"])
 NO_CANDIDATES = LISTS["no_candidates"]
 PAST: dict[str, str] = dict(pair.split(":") for pair in LISTS["past"])
 """The past form of each irregular verb."""
 PASTS = frozenset(PAST.values())
-_PLURALS = (
-    ("men", "man"),
-    ("children", "child"),
-    ("mice", "mouse"),
-    ("geese", "goose"),
-    ("ves", "f"),
-    ("ves", "fe"),
-    ("ies", "y"),
-    ("es", ""),
-    ("s", ""),
-)
+_PLURALS = [pair.split(":") for pair in LISTS["plurals"]]
 
 _UNSEEN = "qqq"
 """In place of the blank: the tagger has no weights for this word, so that its tag depends on the context alone."""

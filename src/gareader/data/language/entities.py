@@ -124,7 +124,6 @@ class _Names:
             self.called[words[0]].append(cluster)
 
     def cluster(self, mention: Mention) -> _Cluster:
-        """Return the cluster of this mention."""
         words, surname, key = mention.words, _surname(mention.words), _key(mention.words)
         if len(words) > 1:
             cluster = self.clusters[key]

@@ -46,16 +46,7 @@ _SECOND = frozenset(
 _STATE = frozenset(["Parliament", "Cabinet", "Government", "Consulate"])
 """After a people, these are names of their own."""
 _JOINTS = frozenset(["of", "for", "on"])
-_INSTITUTIONS = HEADS | {
-    "Administration",
-    "Authority",
-    "Protection",
-    "Enforcement",
-    "Stores",
-    "Act",
-    "Service",
-    "Services",
-}
+_INSTITUTIONS = HEADS.union("Administration Authority Protection Enforcement Stores Act Service Services".split())
 _BEFORE = frozenset("al bin de del der el la le van von".split())
 """Small words at the beginning of names."""
 _AMBIGUOUS = frozenset(
@@ -209,7 +200,6 @@ def _at_start(words: Words, place: int) -> bool:
 
 
 def _in_sentence(words: Words, number: int, evidence: _Evidence, tags: Sequence[str]) -> Iterator[Mention]:
-    """Yield the names of one sentence."""
     if not any(map(capitalised, words)):
         return
     named = _named(words, evidence.headlines[number], evidence, tags)

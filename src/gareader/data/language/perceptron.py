@@ -40,7 +40,6 @@ class Perceptron:
 
     @classmethod
     def load(cls) -> "Perceptron":
-        """Load the English tagger."""
         with np.load(_WEIGHTS, allow_pickle=False) as arrays:
             return cls(arrays)
 

@@ -1,20 +1,17 @@
 """Questions as sentences with a blank: Whom did Anna meet? becomes Anna met ___ . and asks for persons."""
 
 import re
-import tomllib
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from gareader.core.errors import ExampleError
 from gareader.data.examples import FUNCTION_WORDS, PLACEHOLDER, Words
 from gareader.data.language.blanks import LETTERS, PAST, PASTS, Kind, is_person, is_time
+from gareader.data.language.lists import word_lists
 from gareader.data.language.perceptron import tagger
 
-_LISTS = tomllib.loads(Path(__file__).with_name("question_words.toml").read_text(encoding="utf-8"))
-_MOTION, _PREPOSITIONS = frozenset(_LISTS["motion"].split()), frozenset(_LISTS["prepositions"].split())
-_NAMES, _ADJECTIVES, _NUMBERS = (
-    frozenset(_LISTS[f"nouns_for_{kind}"].split()) for kind in ("names", "adjectives", "numbers")
-)
+_LISTS = word_lists(__file__, "question_words.toml")
+_MOTION, _PREPOSITIONS = _LISTS["motion"], _LISTS["prepositions"]
+_NAMES, _ADJECTIVES, _NUMBERS = (_LISTS[f"nouns_for_{kind}"] for kind in ("names", "adjectives", "numbers"))
 _BE, _HAVE = frozenset("is are was were am 's".split()), frozenset("has have had".split())
 _MODALS = frozenset("can could will would shall should may might must ca wo".split())
 _DO = frozenset("do does did".split())
@@ -255,7 +252,6 @@ def _kinds_of(noun: str) -> tuple[Kind, ...]:
 
 
 def _preposition(gap: _Gap, verb: str, tail: Words) -> Words:
-    """The preposition before the gap."""
     if gap.preposition or (tail and tail[-1] in _PREPOSITIONS):
         return gap.preposition
     return ("to",) if gap.word == "where" and verb in _MOTION else ("in",)

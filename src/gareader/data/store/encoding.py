@@ -70,7 +70,6 @@ def encode(deltas: Iterable[Delta], path: Path) -> Encoded:
 
 
 def batches(deltas: Iterable[Delta]) -> Iterator[list[Delta]]:
-    """The questions of each record batch."""
     rows: list[Delta] = []
     words = characters = 0
     for delta in deltas:

@@ -18,13 +18,7 @@ CHECKSUM = b"gareader.crc32"
 def columns(word: Any, **more: Any) -> Any:
     """The schema of a corpus with words of this type."""
     words = pa.list_(word)
-    fields = {
-        "id": pa.string(),
-        "document": words,
-        "query": words,
-        "candidates": pa.list_(words),
-        "answer": pa.int32(),
-    }
+    fields = {"id": pa.string(), "document": words, "query": words, "candidates": pa.list_(words), "answer": pa.int32()}
     return pa.schema(fields | more, {VERSION_KEY: VERSION, CHECKSUM: b"each batch"})
 
 
@@ -32,7 +26,6 @@ PREPARED = columns(pa.dictionary(pa.int32(), pa.string()))
 
 
 def check_schema(schema: Any) -> None:
-    """Raise StoreError for another schema."""
     version = (schema.metadata or {}).get(VERSION_KEY)
     if version is None:
         raise StoreError("an Arrow file, but not a prepared corpus of gareader; prepare your corpus first")
@@ -53,7 +46,6 @@ def int_array(values: Sequence[int] | NDArray[np.int32], known: Sequence[bool] |
 
 
 def text_array(values: Sequence[str]) -> Any:
-    """The texts as an Arrow array."""
     encoded = [value.encode() for value in values]
     buffers = [None, pa.py_buffer(offsets([*map(len, encoded)])), pa.py_buffer(b"".join(encoded))]
     return pa.Array.from_buffers(pa.string(), len(encoded), buffers)
@@ -68,7 +60,6 @@ def lines_array(text: str) -> Any:
 
 
 def without_ends(lines: Any) -> Any:
-    """The lines without their line feeds."""
     _, bounds, text = lines.buffers()
     bounds = np.frombuffer(bounds, np.int32)[: len(lines) + 1] - np.arange(len(lines) + 1, dtype=np.int32)
     without = text.to_pybytes().replace(b"\n", b"")

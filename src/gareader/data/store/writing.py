@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -80,7 +80,7 @@ def prepare_corpus(
             questions = corpora.deltas(corpus, format=kind, on_bad=on_bad)
             parts = [encode(watch(questions), folder / "indices")]
         else:
-            work = _SpanEncoder(corpus, kind, folder, on_bad is not None)
+            work = partial(_encode_span, corpus, kind, folder, on_bad is not None)
             parts = []
 
             def numbers() -> Iterator[int]:
@@ -95,21 +95,14 @@ def prepare_corpus(
     return PreparedCorpus.open(path)
 
 
-@dataclass(frozen=True)
-class _SpanEncoder:
-    """Encodes one span of a corpus; sent to every worker."""
-
-    corpus: Path
-    format: str
-    folder: Path
-    skip_bad: bool
-
-    def __call__(self, item: tuple[int, Span]) -> tuple[Encoded, list[CorpusError]]:
-        number, span = item
-        bad: list[CorpusError] = []
-        on_bad = bad.append if self.skip_bad else None
-        questions = corpora.deltas(self.corpus, format=self.format, on_bad=on_bad, span=span)
-        return encode(questions, self.folder / f"indices-{number}"), bad
+def _encode_span(
+    corpus: Path, format: str, folder: Path, skip_bad: bool, item: tuple[int, Span]
+) -> tuple[Encoded, list[CorpusError]]:
+    """Encode one span of a corpus, in a worker."""
+    number, span = item
+    bad: list[CorpusError] = []
+    questions = corpora.deltas(corpus, format=format, on_bad=bad.append if skip_bad else None, span=span)
+    return encode(questions, folder / f"indices-{number}"), bad
 
 
 @contextmanager
@@ -187,7 +180,6 @@ class _Files:
         self.writer = self._next_file()
 
     def _next_file(self) -> Any:
-        """Open the next file."""
         return pa.ipc.new_file(str(self.path / f"{self.number:05}.arrow" if self.shard else self.path), PREPARED)
 
     def write(self, batch: Any) -> None:

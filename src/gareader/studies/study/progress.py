@@ -21,8 +21,6 @@ PROGRESS = "progress.json"
 
 @dataclass(frozen=True)
 class Progress(Settings):
-    """How far a run is."""
-
     share: Annotated[float, Bounds(least=0, most=1)]
     """The share of the longest possible run that is done."""
     minutes: NonNegative

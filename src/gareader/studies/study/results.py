@@ -17,8 +17,6 @@ _NO_RESULT = (ConfigError, ValueError, TypeError, LookupError)
 
 @dataclass(frozen=True)
 class Result(Settings):
-    """The result of a trial."""
-
     key: str
     row: str
     corpus: str
@@ -40,7 +38,6 @@ class Result(Settings):
     """Name of the baseline; None for a reader."""
 
     def record(self) -> dict[str, Any]:
-        """The result as JSON has it."""
         return {"parts" if name == "splits" else name: value for name, value in asdict(self).items()}
 
 

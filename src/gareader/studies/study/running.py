@@ -53,7 +53,6 @@ class Studio:
         return [trial for trial in self.study.trials if trial.key not in done or self.missing(done[trial.key])]
 
     def corpora(self, trials: Iterable[Trial]) -> set[str]:
-        """The corpora of the trials."""
         return {path for trial in trials for key, path in self.study.corpora[trial.corpus].items() if key != "vectors"}
 
     def files(self, trials: Iterable[Trial]) -> set[str]:
@@ -152,11 +151,9 @@ class Studio:
         return Predictor(model.OnTorch(best.reader), best.collator, best.temperatures).answer_many
 
     def run_folder(self, trial: Trial) -> Path:
-        """The folder of a trial's run."""
         return self.folder / "runs" / trial.key
 
     def predictions(self, key: str, split: str) -> Path:
-        """The file of a trial's predictions."""
         return self.folder / "predictions" / f"{key}--{split}.jsonl"
 
     def prepared(self, source: str) -> str:

@@ -71,7 +71,6 @@ class Ledger:
             optuna.storages.fail_stale_trials(self.study)
 
     def id(self, number: int) -> int:
-        """The database id of a trial."""
         return self.storage.get_trial_id_from_study_id_trial_number(self.study_id, number)
 
     @contextmanager
@@ -126,7 +125,10 @@ def open_ledger(
     storage = None
     try:
         storage = _storage(url, heartbeat, grace)
-        yield Ledger(_study(storage, name or _name(storage, plan), plan), storage)
+        name = name or _name(storage, plan)
+        study = optuna.create_study(storage=storage, study_name=name, direction="maximize", load_if_exists=True)
+        _agreed(study, plan)
+        yield Ledger(study, storage)
     except (StorageInternalError, SQLAlchemyError) as error:
         cause = error.__cause__ or error
         problem = str(getattr(cause, "orig", None) or cause).strip().split("\n")[0]
@@ -166,13 +168,6 @@ def _name(storage: RDBStorage, plan: Plan) -> str:
         if study.study_name.startswith(PREFIX) and before is not None and not plan.changed(before):
             return study.study_name
     return plan.name
-
-
-def _study(storage: RDBStorage, name: str, plan: Plan) -> optuna.Study:
-    """The study of that name; raise TrainingError if it has other settings."""
-    study = optuna.create_study(storage=storage, study_name=name, direction="maximize", load_if_exists=True)
-    _agreed(study, plan)
-    return study
 
 
 def _agreed(study: optuna.Study, plan: Plan) -> bool:

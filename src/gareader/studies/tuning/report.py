@@ -18,8 +18,6 @@ STATES = ("complete", "pruned", "running")
 
 @dataclass(frozen=True)
 class TrialSummary:
-    """One trial of the report."""
-
     trial: int
     state: str
     """One of STATES."""
@@ -47,7 +45,6 @@ def summaries(space: Space, trials: Sequence["FrozenTrial"]) -> list[TrialSummar
 
 
 def summary(space: Space, trial: "FrozenTrial") -> TrialSummary:
-    """The summary of a trial of the ledger."""
     measured: dict[str, Any] = dict(trial.user_attrs.get("measured", {}))
     if "interval" in measured:
         measured["interval"] = tuple(measured["interval"])
@@ -57,7 +54,6 @@ def summary(space: Space, trial: "FrozenTrial") -> TrialSummary:
 
 
 def best(trials: Sequence[TrialSummary]) -> TrialSummary | None:
-    """The best of the complete trials."""
     return trials[0] if trials and trials[0].state == "complete" else None
 
 
@@ -103,7 +99,6 @@ def best_settings(plan: Plan, trial: TrialSummary, name: str, finished: int, pat
 
 
 def toml_value(value: Value) -> str:
-    """A value as TOML."""
     if isinstance(value, str):
         # TOML has JSON's escapes; it also wants the delete character escaped.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
@@ -111,7 +106,6 @@ def toml_value(value: Value) -> str:
 
 
 def toml_document(table: Mapping[str, Mapping[str, Any]]) -> str:
-    """Sections of values as a TOML file."""
     sections = (
         "".join([f"[{name}]\n", *(f"{k} = {toml_value(v)}\n" for k, v in keys.items())]) for name, keys in table.items()
     )

@@ -22,7 +22,6 @@ BEST_SHARE = 0.25
 
 
 def distribution(setting: Setting) -> BaseDistribution:
-    """The setting as a distribution of Optuna."""
     if setting.values:
         return CategoricalDistribution(setting.values)
     if setting.whole:
@@ -31,7 +30,6 @@ def distribution(setting: Setting) -> BaseDistribution:
 
 
 def distributions(space: Space) -> dict[str, BaseDistribution]:
-    """All settings as distributions of Optuna."""
     return {setting.name: distribution(setting) for setting in space.settings}
 
 

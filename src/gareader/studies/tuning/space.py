@@ -23,8 +23,6 @@ TrialSettings = dict[str, Value]
 
 @dataclass(frozen=True)
 class SweepConfig(Settings):
-    """Settings of the search itself."""
-
     sampler: Literal["tpe", "random", "grid"] = "tpe"
     """tpe learns from earlier trials; random does not; grid tries every combination once, in random order."""
     pruner: Literal["median", "hyperband", "none"] = "median"
@@ -71,7 +69,6 @@ class Setting:
 
     @property
     def whole(self) -> bool:
-        """Whether the range consists of whole numbers."""
         return isinstance(self.low, int)
 
     @property
@@ -139,7 +136,6 @@ class Space:
         return None if None in counts else prod(count or 0 for count in counts)
 
     def cell(self, index: int) -> TrialSettings:
-        """The combination at an index."""
         settings = {}
         for setting in self.settings:
             index, place = divmod(index, setting.count or 1)
@@ -168,7 +164,6 @@ def _as_declared(name: str, table: Mapping[str, Any], expected: Any) -> dict[str
 
 
 def _values(name: str, table: Mapping[str, Any]) -> tuple[Value, ...]:
-    """The listed values of a setting."""
     if others := [key for key in table if key != "values"]:
         raise ConfigError(f"{name} has both values and {', '.join(others)}; give one or the other")
     values = table["values"]

@@ -65,14 +65,10 @@ class Sweep:
         return bool(trial.user_attrs.get(OWNER) == self.owner)
 
     def run_folder(self, number: int) -> Path:
-        """The folder of a trial's run."""
         return self.folder / RUNS / f"{number:04d}"
 
     def do(
-        self,
-        trial: FrozenTrial,
-        stop: Callable[[], bool] = lambda: False,
-        show: Show = lambda line, share: None,
+        self, trial: FrozenTrial, stop: Callable[[], bool] = lambda: False, show: Show = lambda line, share: None
     ) -> str:
         """Run a trial and return its state: complete, pruned, lost to another machine, or running if it was stopped."""
         with self.ledger.alive(trial.number):

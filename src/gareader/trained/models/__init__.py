@@ -14,7 +14,6 @@ BOX = Path(__file__).parent
 
 
 def names() -> list[str]:
-    """The names of the models in the box."""
     return sorted(path.name for path in BOX.iterdir() if (path / "reader.json").exists())
 
 
