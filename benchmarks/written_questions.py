@@ -1,8 +1,8 @@
 """Questions to train on from the texts that were written for this project, and held-out ones to choose models by.
 
 The file has texts with lists of their persons, places and things, and lines `kind | query | answers` (see FORM). One
-text of ten is held out, by its id. A training question stands there with the candidates that gareader proposes, and once more with
-a few of its own kind.
+text of ten is held out, by its id. A training question stands there with the candidates that gareader proposes, and
+once more with a few of its own kind.
 
 Example: `python -m benchmarks.written_questions --train written.jsonl --held-out held_out.jsonl`
 """
