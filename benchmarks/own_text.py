@@ -114,6 +114,7 @@ def main(
     *,
     model: Annotated[tuple[str, ...], Parameter(consume_multiple=True)] = (DEFAULT,),
     genre: str | None = None,
+    questions: Path = QUESTIONS,
     as_json: Json = False,
 ) -> None:
     """Answer questions about short texts of many genres, with candidates and without.
@@ -124,16 +125,18 @@ def main(
         Models in the box or folders of trained ones, one or several.
     genre
         Only the texts of this genre.
+    questions
+        Other texts with questions in the same form, such as those that `benchmarks.written_questions` holds out.
     """
-    questions = list(read())
+    asked = list(read(questions))
     if genre is not None:
-        genres = {each.genre for each in questions}
+        genres = {each.genre for each in asked}
         if genre not in genres:
             raise GareaderError(f"there is no genre {genre!r}; {did_you_mean(genre, genres)}")
-        questions = [each for each in questions if each.genre == genre]
+        asked = [each for each in asked if each.genre == genre]
     models: dict[str, System] = {name: load(name).answer for name in model}
     for number, (name, system) in enumerate({**models, **baselines()}.items()):
-        result = measure(name, system, questions, calibrated=name in models)
+        result = measure(name, system, asked, calibrated=name in models)
         if as_json:
             print(json.dumps(asdict(result)), flush=True)
             continue
@@ -152,9 +155,9 @@ def main(
             print(f"{'  errors among cloze':<47}  {result.errors_given:<22,}{result.errors_proposed:,}")
 
 
-def read() -> Iterator[Question]:
-    """The questions of own_text.jsonl."""
-    for line in QUESTIONS.read_text(encoding="utf-8").splitlines():
+def read(path: Path = QUESTIONS) -> Iterator[Question]:
+    """The questions of the file."""
+    for line in path.read_text(encoding="utf-8").splitlines():
         text = json.loads(line)
         for each in text["questions"]:
             lists = {name: tuple(each[name]) for name in ("answers", "candidates")}

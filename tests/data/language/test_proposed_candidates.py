@@ -16,6 +16,11 @@ NEWS = (
 )
 STORY = "Anna met Tom Grey and Mary. Tom gave Anna a blue ball, and Mary laughed. Tom Grey was tired and hungry."
 RECIPE = "Beat two eggs with 200 grams of sugar. Add the flour and a cup of warm milk. Bake the cake for 40 minutes."
+CROSSING = (
+    "Ida Blom closed the bridge from 3 May to June 7, and Otto paid 1,200 crowns. On the 19th forty wagons and "
+    "twenty-one carts waited."
+)
+NUMBERS = ["Ida Blom", "Otto", "3", "7", "forty", "twenty-one", "1,200"]
 
 
 def proposed(document, query, *kinds):
@@ -41,6 +46,21 @@ def proposed(document, query, *kinds):
         # verbs and adjectives
         (STORY, "Tom Grey was ___ and sad.", ["blue", "tired", "hungry"]),
         (STORY, "She ___ the ball.", ["met", "gave", "laughed", "tired"]),
+        # numbers in words, before a plural, at the end and after only
+        (CROSSING, "___ wagons went by rail.", NUMBERS),
+        (CROSSING, "The price rose to ___.", NUMBERS),
+        (CROSSING, "It took only ___ of them.", NUMBERS),
+        # days with their months
+        (
+            CROSSING,
+            "It was closed on ___.",
+            [*NUMBERS, "3 May", "June 7", "19th", "June", "1,200 crowns", "twenty-one carts"],
+        ),
+        # somebody, before who; a name, where it could be a verb or an adjective
+        (CROSSING, "It was ___ who paid.", ["Ida Blom", "Otto"]),
+        (STORY, "Her hunger made ___ laugh.", ["Tom Grey", "Anna", "Mary", "blue", "tired", "hungry", "blue ball"]),
+        # a noun after a possessive that could be an object
+        (STORY, "He gave Anna her ___.", ["blue ball", "Tom Grey", "Anna", "Mary"]),
         # names that are too few
         ("Tom saw a dog and a cat.", "___ saw the cat.", ["Tom", "dog", "cat"]),
         ("the dog saw the cat", "___ saw it.", ["dog", "cat"]),

@@ -79,6 +79,8 @@ class Blank:
     right: str = ""
     in_name: bool = False
     """Whether the word before it is capitalised, as in Johnny ___."""
+    plural: bool = False
+    """Whether a plural noun comes next, perhaps after adjectives."""
 
     @classmethod
     def of(cls, query: Words) -> "Blank":
@@ -91,25 +93,34 @@ class Blank:
         before = query[place - 1] if place else ""
         after = "".join(query[place + 1 : place + 2])
         named = before[:1].isupper() and tags[place - 1].startswith("NNP")
-        return cls(before.lower(), after.lower(), tags[place], letters[:place], letters[place + 1 :], named)
+        noun = next((tag for tag in tags[place + 1 :] if tag not in ADJECTIVES), "")
+        plural = noun in ("NNS", "NNPS")
+        return cls(before.lower(), after.lower(), tags[place], letters[:place], letters[place + 1 :], named, plural)
 
     def kinds(self) -> tuple[Kind, ...]:
         """The kinds of candidates that fit here, by the first rule that holds."""
-        determined = self.left.rstrip("ASPR").endswith(("D", "O"))
+        determined = self.left.rstrip("ASPR").endswith(("D", "O")) or self.before in LISTS["possessives"]
         counts = self.after in LISTS["units"] or (self.before in LISTS["before_numbers"] and self.right[:1] == "N")
         if self.before in ("$", "#") or self.tag == "CD" or (counts and not determined):
             return (Kind.NUMBER,)
         if determined:
             return (Kind.ADJECTIVE, Kind.NOUN) if self.tag in ADJECTIVES else (Kind.NOUN,)
-        if self.before in SPEAKING or self.after in SPEAKING:
+        if self.before in SPEAKING or self.after in SPEAKING or self.right.startswith(("W", ",W")):
             return (Kind.PERSON,)
+        numbers = self.plural or self.right in ("x", "Ix") or self.before in LISTS["before_numbers"]
+        return (*self.kinds_by_grammar(), Kind.NUMBER) if numbers else self.kinds_by_grammar()
+
+    def kinds_by_grammar(self) -> tuple[Kind, ...]:
+        """The kinds of candidates that fit a blank without determiner, numbers aside."""
         if self.tag.startswith("VB") and _BEFORE_VERB.search(self.left) and not self.right.startswith(("V", "O")):
-            doubtful = self.before == "to" or (self.in_name and not self.right.startswith(("D", "H", "I")))
+            doubtful = self.before == "to" or self.in_name or self.left.endswith(("V", "I"))
             return (Kind.NAME, Kind.VERB) if doubtful else (Kind.VERB,)
-        if self.tag in ADJECTIVES and self.left.endswith(("V", "VR")):
+        if self.left.endswith(("V", "VR")) and self.tag in ADJECTIVES and self.right[1:2] == "A":  # was ___ and sad
             return (Kind.ADJECTIVE,)
-        if self.before in LISTS["becoming"]:
-            return (Kind.ADJECTIVE, Kind.NOUN)
+        if self.before in LISTS["becoming"] or (self.left.endswith(("V", "VR")) and self.tag in ADJECTIVES):
+            return (Kind.NAME, Kind.ADJECTIVE, Kind.NOUN)
+        if self.before in LISTS["being"]:
+            return (Kind.NAME, Kind.ADJECTIVE)
         if self.left.endswith(("A", "S")):
             return (Kind.NAME, Kind.NOUN)
         if self.right.startswith("V") or not self.left.endswith("I"):  # the subject of a clause, or an object

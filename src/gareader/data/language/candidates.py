@@ -32,6 +32,10 @@ _CLOSING = frozenset(["''", "'", "-RRB-"])
 _MONTHS = frozenset(word for word in CALENDAR if not word.removesuffix("s").endswith("day"))
 _VERB_FORMS = (frozenset(["VBD", "VBN"]), frozenset(["VB", "VBP"]), frozenset(["VBZ"]), frozenset(["VBG"]))
 
+_DAY = re.compile("[0-3]?[0-9](st|nd|rd|th)?")
+_ORDINAL = re.compile("[0-3]?[0-9](st|nd|rd|th)")
+_YEAR = re.compile("1[0-9]{3}|20[0-9]{2}")
+
 _PHRASE = re.compile("(?:(?<=[DA])P|[AS])*N+|(?<=D)A*S")
 """Nouns with their modifiers, or a superlative alone: the old woman, a widowed queen, the youngest."""
 _POSSESSOR = re.compile("D?((?:[AS]*N+|E+)O)$")
@@ -186,20 +190,22 @@ class _Text:
         return any(each.start and self.sentences[each.sentence][each.start - 1] == "the" for each in entity.mentions)
 
     def dates(self) -> Iterator[Words]:
-        """Days of the week, months with their days, and years."""
+        """Days of the week, months with their days, days of a month, and years."""
         for words, tags in zip(self.sentences, self.tags, strict=True):
             for place, (word, tag) in enumerate(zip(words, tags, strict=True)):
-                following = "".join(words[place + 1 : place + 2])
-                if word in CALENDAR and tag.startswith("NNP"):
-                    day = word in _MONTHS and following.isdigit() and len(following) < 3
-                    yield words[place : place + 1 + day]
-                elif word.isdigit() and len(word) == 4 and "1000" <= word < "2100":
+                named = word in CALENDAR and tag.startswith("NNP")
+                if named and word in _MONTHS:
+                    before = place > 0 and _DAY.fullmatch(words[place - 1]) is not None
+                    after = not before and _DAY.fullmatch("".join(words[place + 1 : place + 2])) is not None
+                    yield words[place - before : place + 1 + after]
+                elif named or _ORDINAL.fullmatch(word) or _YEAR.fullmatch(word):
                     yield (word,)
 
     def numbers(self) -> Iterator[Words]:
-        """Runs of words tagged as numbers: 3.5 million."""
+        """Runs of words tagged as numbers, or known as such: 3.5 million, twenty-one."""
         for words, tags in zip(self.sentences, self.tags, strict=True):
-            for is_number, run in groupby(zip(words, tags, strict=True), key=lambda pair: pair[1] == "CD"):
+            pairs = zip(words, tags, strict=True)
+            for is_number, run in groupby(pairs, key=lambda pair: _is_number(*pair)):
                 if is_number:
                     yield tuple(word for word, _ in run)
 
@@ -244,6 +250,13 @@ class _Text:
                 if row[place - 1] == row[place] == "N" and verbal and is_person(words[place - 1]):
                     row[place] = "V"
         return ["".join(row) for row in rows]
+
+
+def _is_number(word: str, tag: str) -> bool:
+    """Whether the tag, or each part of the word, is that of a number; ordinals are none."""
+    if tag == "CD":
+        return not _ORDINAL.fullmatch(word)
+    return all(part.isdecimal() or part in LISTS["numerals"] for part in word.lower().replace(",", "").split("-"))
 
 
 @lru_cache(maxsize=16)
