@@ -40,6 +40,8 @@ LISTS = {"person": "persons", "place": "places", "noun": "things"}
 """The list that has the candidates of a kind; other kinds have the answers to the other questions of their kind."""
 MOST = 7
 """Candidates of a question, where they are of its own kind."""
+OWN = "-own"
+"""Ends the id of a question that has candidates of its own kind."""
 HELD_OUT = 10
 """One text of so many is held out."""
 
@@ -72,7 +74,9 @@ class Text:
     questions: tuple[Asked, ...]
 
 
-def main(*, texts: Path = TEXTS, train: Path | None = None, held_out: Path | None = None) -> None:
+def main(
+    *, texts: Path = TEXTS, train: Path | None = None, held_out: Path | None = None, proposed: Path | None = None
+) -> None:
     """Write the questions to train on, and those held out in the form of own_text.jsonl.
 
     Parameters
@@ -83,21 +87,30 @@ def main(*, texts: Path = TEXTS, train: Path | None = None, held_out: Path | Non
         Where the training questions go, as JSON lines.
     held_out
         Where the held-out ones go, for `python -m benchmarks.own_text --questions`.
+    proposed
+        Where the held-out ones go as JSON lines with proposed candidates, to calibrate by.
     """
     with opened(texts) as content:
         parsed = [*read(content.read().decode())]
     kept = [text for text in parsed if is_held_out(text)]
     trained = [text for text in parsed if not is_held_out(text)]
     if train is not None:
-        with written_whole(train) as file:
-            lines = [written(example) for text in trained for example in examples(text)]
-            file.writelines(lines)
-        print(f"{train}: {len(lines):,} questions about {len(trained):,} texts")
+        write(train, trained, [example for text in trained for example in examples(text)])
+    if proposed is not None:
+        some = [example for text in kept for example in examples(text)]
+        write(proposed, kept, [example for example in some if not example.id.endswith(OWN)])
     if held_out is not None:
         with written_whole(held_out) as file:
             file.writelines(json.dumps(record(text), ensure_ascii=False) + "\n" for text in kept)
         count = sum(len(text.questions) for text in kept)
         print(f"{held_out}: {count:,} questions about {len(kept):,} texts")
+
+
+def write(path: Path, texts: Sequence[Text], questions: Sequence[Example]) -> None:
+    """Write questions as JSON lines, and say how many."""
+    with written_whole(path) as file:
+        file.writelines(map(written, questions))
+    print(f"{path}: {len(questions):,} questions about {len(texts):,} texts")
 
 
 def is_held_out(text: Text) -> bool:
@@ -167,7 +180,7 @@ def examples(text: Text) -> Iterator[Example]:
                 choices = tuple(words for i, words in enumerate(example.candidates) if i not in answers[1:])
                 yield replace(
                     example,
-                    id=f"{each.id}{'' if candidates is None else '-own'}",
+                    id=f"{each.id}{'' if candidates is None else OWN}",
                     candidates=choices,
                     answer=choices.index(first),
                     proposed=False,

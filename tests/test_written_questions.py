@@ -68,12 +68,16 @@ def test_each_question_stands_there_with_proposed_candidates_and_with_those_of_i
 
 
 def test_one_text_of_ten_is_held_out_in_the_form_of_the_benchmark(tmp_path, capsys):
-    texts, train, held_out = (tmp_path / name for name in ("texts.txt", "train.jsonl", "held_out.jsonl"))
+    texts, train, held_out, proposed = (
+        tmp_path / name for name in ("texts.txt", "train.jsonl", "held_out.jsonl", "proposed.jsonl")
+    )
     texts.write_text("\n".join(TEXT.replace("a-1", f"a-{number}") for number in range(1, 201)), encoding="utf-8")
-    main(texts=texts, train=train, held_out=held_out)
+    main(texts=texts, train=train, held_out=held_out, proposed=proposed)
     trained = {example.id.split("-")[1] for example in read_corpus(train)}
     kept = {each.id.split("-")[1] for each in read_benchmark(held_out)}
     assert trained.isdisjoint(kept)
+    assert {example.id.split("-")[1] for example in read_corpus(proposed)} == kept
+    assert not any(example.id.endswith("-own") for example in read_corpus(proposed))
     assert trained | kept == {str(number) for number in range(1, 201)}
     assert 10 <= len(kept) <= 30
     assert f"questions about {len(trained)} texts" in capsys.readouterr().out
