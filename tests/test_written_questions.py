@@ -5,7 +5,8 @@ import json
 import pytest
 
 from benchmarks.own_text import read as read_benchmark
-from benchmarks.written_questions import FormError, examples, main, read, record
+from benchmarks.written_questions import TEXTS, FormError, examples, main, read, record
+from gareader.core.files import opened
 from gareader.data.corpora import read as read_corpus
 
 TEXT = """=== a-1 | letter
@@ -92,3 +93,17 @@ def test_held_out_questions_have_candidates():
 def test_a_text_of_another_form_is_told():
     with pytest.raises(FormError, match=r"=== id \| genre"):
         list(read("=== a-1 | letter\nA text without questions."))
+
+
+def test_the_texts_beside_the_script_are_not_those_of_the_benchmark():
+    with opened(TEXTS) as content:
+        texts = list(read(content.read().decode()))
+    assert len(texts) == len({text.id for text in texts}) == 1217
+    assert sum(len(text.questions) for text in texts) == 14567
+    benchmark = {words for each in read_benchmark() for words in runs(each.document, 12)}
+    assert not any(words in benchmark for text in texts for words in runs(text.document, 12))
+
+
+def runs(text, length):
+    words = text.lower().split()
+    return {tuple(words[i : i + length]) for i in range(len(words) - length + 1)}
