@@ -137,7 +137,7 @@ def run_workers(
     """Run several trials at once; return the number of the signal that stopped them, or 0, and how many failed."""
     import torch
 
-    from gareader.studies.study.workers import FINISHED, STOPPED, Workers
+    from gareader.studies.study.workers import FINISHED, STOPPED, TrialPool
 
     ended = Counter[bool]()
     for source in sorted(studio.corpora(trials)):  # once, before several workers need it
@@ -156,7 +156,7 @@ def run_workers(
             write(studio)
 
     with stopping() as stop:
-        Workers(file, studio.folder, modules, workers, max(1, torch.get_num_threads() // workers)).run(
+        TrialPool(file, studio.folder, modules, workers, max(1, torch.get_num_threads() // workers)).run(
             trials, stop, begin, end
         )
         return stop.signal if ended.total() < len(trials) else 0, ended[False]
