@@ -51,7 +51,7 @@ def answer(
     candidates: Candidates = None,
     batch: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     model: ModelName = DEFAULT,
-    top: Annotated[int | None, AtLeastOne] = None,
+    top: AtLeastOne | None = None,
     modules: Modules = (),
     as_json: Json = False,
 ) -> None:

@@ -5,7 +5,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from gareader.cli.app import AtLeastOne, Json, Modules, complain, import_modules, watch
 from gareader.cli.train import end_as_signalled, progress_bar, stopping
@@ -25,7 +25,7 @@ def study(
     file: str,
     *,
     out: Path | None = None,
-    workers: Annotated[int, AtLeastOne] = 1,
+    workers: AtLeastOne = 1,
     table: bool = False,
     modules: Modules = (),
     as_json: Json = False,
