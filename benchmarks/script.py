@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 
 from cyclopts import App, CycloptsError, Parameter
 
-from gareader.cli.app import Json
-from gareader.cli.bench import AtLeastOne, Batch, Busy, Document, Hidden, Repeats
+from gareader.cli.app import AtLeastOne, Json
+from gareader.cli.bench import Batch, Busy, Document, Hidden, Repeats
 from gareader.core.errors import GareaderError
 
 __all__ = ["AtLeastOne", "Batch", "Busy", "Document", "Hidden", "Json", "Repeats", "start"]

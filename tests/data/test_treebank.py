@@ -3,13 +3,12 @@
 import lzma
 from collections import Counter
 from pathlib import Path
-from time import process_time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gareader.data.treebank import book_sentences, sentences
+from gareader.data.treebank import book_sentences
 
 
 def lines(text: str) -> list[str]:
@@ -110,26 +109,6 @@ def test_no_letter_is_lost_and_none_is_made(text: str) -> None:
     assert not any(token.split() != [token] for token in tokens)
     written = Counter(character for token in tokens if token[0] + token[-1] != "--" for character in token)
     assert all(written[letter] == text.count(letter) for letter in "aIné1t")
-
-
-PIECES = """
-a a, a- a' a. a_ . .… ' ( " “ ‘ ’ _ @ @a a@ -LRB- 't n't 'em 1, 1. a/ l'aa- &A :' * ?a \u0301 a\u0301 — ½
-"""
-
-
-@pytest.mark.parametrize("piece", [*PIECES.split(), " ", " .", "I. ", "etc. ", "U.S. ", "XXXXX ", "a ' ", "'t is "])
-@pytest.mark.parametrize("split", [book_sentences, sentences])
-def test_four_times_the_text_takes_no_more_than_ten_times_the_work(split, piece: str) -> None:
-    def work(size: int) -> float:
-        """Seconds of processor time."""
-        text = piece * (size // len(piece))
-        start = process_time()
-        for _ in split(text):
-            pass
-        return process_time() - start
-
-    # It would be sixteen times as much if it grew by the square; other processes may disturb one attempt.
-    assert any(work(80_000) < 10 * work(20_000) + 0.01 for _ in range(3))
 
 
 BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]"}

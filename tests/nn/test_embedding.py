@@ -24,7 +24,7 @@ def as_tensors(ranked):
 
 def model(cell="paper"):
     generator = torch.Generator().manual_seed(3)
-    characters = CharacterEmbedding(len(ALPHABET), cell=cell, generator=generator).double()
+    characters = CharacterEmbedding(len(ALPHABET), cell, generator=generator).double()
     torch.nn.init.normal_(characters.table, generator=generator)
     torch.nn.init.normal_(characters.bias, generator=generator)
     return characters

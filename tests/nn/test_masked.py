@@ -22,7 +22,6 @@ def test_masked_softmax():
     assert attention[1].tolist() == [0, 0, 0]
     attention.square().sum().backward()
     assert scores.grad.isfinite().all()  # type: ignore[union-attr]
-    torch.testing.assert_close(masked_softmax(scores.T, mask.T, dim=0), attention.T)
 
 
 def test_masked_log_softmax():

@@ -12,7 +12,7 @@ from gareader.data.examples import PLACEHOLDER, Attention, Example, Prediction
 from gareader.plots.attention import (
     MOST_MENTIONS,
     WIDTH,
-    Mention,
+    CandidateMention,
     Piece,
     attention_figure,
     caption,
@@ -45,12 +45,22 @@ def predicted(
 
 def test_neighbouring_words_of_a_candidate_are_one_mention():
     found = mentions(predicted().example)
-    assert found == [Mention(1, 0, 2), Mention(0, 3, 4), Mention(1, 5, 6), Mention(0, 10, 11)]
+    assert found == [
+        CandidateMention(1, 0, 2),
+        CandidateMention(0, 3, 4),
+        CandidateMention(1, 5, 6),
+        CandidateMention(0, 10, 11),
+    ]
 
 
 def test_a_word_of_two_candidates_is_a_mention_of_each_and_one_may_end_the_document():
     example = Example("q", ("Ann", "and", "Mary", "Ann"), (PLACEHOLDER,), (("Ann",), ("Mary", "Ann")), 0)
-    assert mentions(example) == [Mention(0, 0, 1), Mention(1, 0, 1), Mention(1, 2, 4), Mention(0, 3, 4)]
+    assert mentions(example) == [
+        CandidateMention(0, 0, 1),
+        CandidateMention(1, 0, 1),
+        CandidateMention(1, 2, 4),
+        CandidateMention(0, 3, 4),
+    ]
 
 
 def test_what_is_drawn():

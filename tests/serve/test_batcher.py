@@ -50,7 +50,8 @@ def renamed(example, id, times=1):
 
 @asynccontextmanager
 async def batching(predictor, **settings):
-    batcher = Batcher(predictor, **settings)
+    limits = {"batch_size": 32, "most_words": 500_000, "client_words": 250_000, "overlap": True}
+    batcher = Batcher(predictor, **{**limits, "on_batch": lambda questions: None, **settings})
     yield batcher
     await batcher.close()
     assert batcher.unanswered == 0

@@ -68,7 +68,7 @@ def best_threads(work: Work) -> int:
     return best
 
 
-def matrix_product(size: int = 2048, dtype: torch.dtype = torch.float32) -> Work:
+def matrix_product(size: int, dtype: torch.dtype = torch.float32) -> Work:
     """A large matrix product of 2 size³ operations, which shows the peak speed of the machine."""
     left, right = torch.rand(size, size).to(dtype), torch.rand(size, size).to(dtype)
     out = torch.empty(size, size, dtype=dtype)

@@ -32,7 +32,7 @@ class PrepareBenchmark:
     """Peak memory of one process that does nothing else, Python included."""
 
 
-def bench_prepare(corpus: Path, repeats: int = 5) -> PrepareBenchmark:
+def bench_prepare(corpus: Path, repeats: int) -> PrepareBenchmark:
     """Measure the preparing of a corpus that is one file."""
     with TemporaryDirectory() as folder:
         out = Path(folder, "corpus.arrow")

@@ -46,7 +46,7 @@ class Load:
         return self.answers_per_second / (sum(self.bare_per_second) / 2)
 
 
-def bench_serve(examples: Sequence[Example], clients: int, seconds: float, workers: int = 1) -> Load:
+def bench_serve(examples: Sequence[Example], clients: int, seconds: float, workers: int) -> Load:
     """Measure bare batches, a service in processes of its own, and bare batches again."""
     before = bare_speed(examples, seconds / 4)
     with service("--workers", str(workers)) as (port, process):

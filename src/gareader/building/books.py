@@ -20,7 +20,7 @@ from gareader.data.corpora import cbt, jsonl
 from gareader.data.corpora.files import printable_name
 from gareader.data.examples import PLACEHOLDER, Example, Words
 from gareader.data.language.perceptron import tagger
-from gareader.data.statistics import Tally
+from gareader.data.statistics import CorpusCounts
 
 _TAGGED_AT_ONCE = 512
 
@@ -34,7 +34,7 @@ class BuiltBook:
     """Its questions in the format of the corpus."""
     counts: Counter[str] = field(default_factory=Counter)
     """Books, sentences, words, questions, passages with a question, excluded passages."""
-    tally: Tally = field(default_factory=Tally)
+    corpus_counts: CorpusCounts = field(default_factory=CorpusCounts)
     problem: CorpusError | None = None
 
 
@@ -51,11 +51,11 @@ class BookBuilder:
             sentences, questions, dropped = self.questions(book)
         except CorpusError as bad:
             return BuiltBook(book.title, problem=bad)
-        tally = Tally()
+        corpus_counts = CorpusCounts()
         texts = []
         rows = [" ".join(words) for words in sentences]
         for question, example in zip(questions, self.examples(book, sentences, questions), strict=True):
-            tally.add(example)
+            corpus_counts.add(example)
             if self.format == "jsonl":
                 texts.append(jsonl.written(example))
             else:
@@ -68,7 +68,7 @@ class BookBuilder:
             passages=len({question.start for question in questions}),
             excluded=len(dropped),
         )
-        return BuiltBook(book.title, "".join(texts), counts, tally)
+        return BuiltBook(book.title, "".join(texts), counts, corpus_counts)
 
     def questions(self, book: Book) -> tuple[list[Words], list[Question], frozenset[int]]:
         """Return the book's sentences, its questions, and the excluded passages."""
@@ -134,17 +134,17 @@ def build(
                     continue
                 split = split_of[built.title]
                 if built.text:
-                    files.write(split, built.text, built.tally)
+                    files.write(split, built.text, built.corpus_counts)
                 shelves.setdefault(split, []).append(built.title)
                 total.update(built.counts)
-        _check(files.tallies, split_of)
+        _check(files.counts, split_of)
         facts = {
             "settings": {**asdict(builder.config), "format": builder.format},
             "counts": dict(total),
             "books": {split: shelves[split] for split in SPLITS if split in shelves},
             "left out": problems,
         }
-        write_card(folder, f"Cloze questions from books, kind {builder.config.kind}", facts, files.tallies)
+        write_card(folder, f"Cloze questions from books, kind {builder.config.kind}", facts, files.counts)
     return total
 
 

@@ -14,7 +14,7 @@ from gareader.building.shelf import Book, books
 from gareader.core.errors import BuildError, CorpusError
 from gareader.data.corpora import read
 from gareader.data.examples import Example, Words, filled
-from gareader.data.statistics import ANSWER_STATISTICS, Tally
+from gareader.data.statistics import ANSWER_STATISTICS, CorpusCounts
 
 Key = tuple[Words, Words, Words]
 """A question's document, query and answer."""
@@ -72,7 +72,7 @@ class Profile:
     """The counts behind the table."""
 
     def __init__(self, passages: Iterable[Sequence[Example]] = ()) -> None:
-        self.tally = Tally()
+        self.corpus_counts = CorpusCounts()
         self.answers: Counter[str | None] = Counter()
         self.distractors: Counter[str | None] = Counter()
         self.passages: Counter[int] = Counter()
@@ -83,12 +83,12 @@ class Profile:
     def add(self, questions: Sequence[Example]) -> None:
         self.passages[len(questions)] += 1
         for example in questions:
-            self.tally.add(example)
+            self.corpus_counts.add(example)
             for number, words in enumerate(example.candidates):
                 (self.answers if number == example.answer else self.distractors)[word_class(words[-1])] += 1
 
     def merge(self, other: "Profile") -> None:
-        self.tally.merge(other.tally)
+        self.corpus_counts.merge(other.corpus_counts)
         self.answers += other.answers
         self.distractors += other.distractors
         self.passages += other.passages
@@ -106,7 +106,7 @@ class Profile:
 
 def side_by_side(official: Profile, built: Profile) -> list[Row]:
     """Return the table; questions per passage are those of a sample of the official number of questions."""
-    general = official.tally.statistics(), built.tally.statistics()
+    general = official.corpus_counts.statistics(), built.corpus_counts.statistics()
     rows = [Row(name, ANSWER_STATISTICS[name][0], *(getattr(one, name) for one in general)) for name in _GENERAL]
     for what in ("answers", "distractors"):
         counts = getattr(official, what), getattr(built, what)

@@ -10,7 +10,7 @@ from typing import IO, Any
 from gareader.core.errors import BuildError
 from gareader.core.whole import whole_folder
 from gareader.data.examples import Example
-from gareader.data.statistics import ANSWER_STATISTICS, Tally
+from gareader.data.statistics import ANSWER_STATISTICS, CorpusCounts
 
 SPLITS = ("train", "validation", "test")
 
@@ -44,10 +44,10 @@ class SplitFiles:
     def __init__(self, folder: Path, ending: str, begin: str = "", end: str = "") -> None:
         self._folder, self._ending, self._begin, self._end = folder, ending, begin, end
         self._files: dict[str, IO[str]] = {}
-        self.tallies: dict[str, Tally] = {}
+        self.counts: dict[str, CorpusCounts] = {}
 
-    def write(self, split: str, text: str, counted: Tally | Example) -> None:
-        """Append a question to the file of a split, or many questions with their tally."""
+    def write(self, split: str, text: str, counted: CorpusCounts | Example) -> None:
+        """Append a question to the file of a split, or many questions with their counts."""
         if split not in self._files:
             path = self._folder / f"{split}{self._ending}"
             self._files[split] = path.open("w", encoding="utf-8", newline="\n")
@@ -61,12 +61,12 @@ class SplitFiles:
         (self._folder / split / name).write_text(text, encoding="utf-8", newline="\n")
         self._count(split, example)
 
-    def _count(self, split: str, counted: Tally | Example) -> None:
-        tally = self.tallies.setdefault(split, Tally())
-        if isinstance(counted, Tally):
-            tally.merge(counted)
+    def _count(self, split: str, counted: CorpusCounts | Example) -> None:
+        counts = self.counts.setdefault(split, CorpusCounts())
+        if isinstance(counted, CorpusCounts):
+            counts.merge(counted)
         else:
-            tally.add(counted)
+            counts.add(counted)
 
     def __enter__(self) -> "SplitFiles":
         return self
@@ -77,9 +77,9 @@ class SplitFiles:
             file.close()
 
 
-def write_card(folder: Path, name: str, facts: Mapping[str, Any], tallies: Mapping[str, Tally]) -> None:
+def write_card(folder: Path, name: str, facts: Mapping[str, Any], counts: Mapping[str, CorpusCounts]) -> None:
     """Write card.json for programs and card.md for people: counts, lengths, baselines, settings."""
-    statistics = {split: asdict(tallies[split].statistics()) for split in SPLITS if split in tallies}
+    statistics = {split: asdict(counts[split].statistics()) for split in SPLITS if split in counts}
     card = {"corpus": name, **facts, "parts": statistics}
     text = json.dumps(card, indent=1, ensure_ascii=False)
     (folder / "card.json").write_text(text + "\n", encoding="utf-8")

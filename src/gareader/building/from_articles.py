@@ -115,7 +115,7 @@ def build_news(
             "counts": dict(total),
             "left out": problems,
         }
-        write_card(folder, "Cloze questions from news", facts, files.tallies)
+        write_card(folder, "Cloze questions from news", facts, files.counts)
     return total
 
 
@@ -153,7 +153,7 @@ def build_pairs(
             "counts": dict(total),
             "left out": problems,
         }
-        write_card(folder, f"Cloze questions from pairs of articles, {variant}", facts, files.tallies)
+        write_card(folder, f"Cloze questions from pairs of articles, {variant}", facts, files.counts)
     return total
 
 

@@ -18,7 +18,7 @@ from gareader.building.story_index import StoryIndex
 from gareader.core.errors import BuildError, CorpusError
 from gareader.data.corpora import read
 from gareader.data.examples import PLACEHOLDER, Example, Words
-from gareader.data.statistics import ANSWER_STATISTICS, Tally
+from gareader.data.statistics import ANSWER_STATISTICS, CorpusCounts
 
 _LABELS = {
     "document_words_mean": "words of the document, mean",
@@ -74,8 +74,8 @@ class _Story:
 class _Counts:
     """The counts behind the table."""
 
-    official: Tally = field(default_factory=Tally)
-    built: Tally = field(default_factory=Tally)
+    official: CorpusCounts = field(default_factory=CorpusCounts)
+    built: CorpusCounts = field(default_factory=CorpusCounts)
     counts: Counter[str] = field(default_factory=Counter)
 
     def merge(self, other: "_Counts") -> None:

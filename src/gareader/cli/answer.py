@@ -51,7 +51,7 @@ def answer(
     candidates: Candidates = None,
     batch: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     model: ModelName = DEFAULT,
-    top: Annotated[int | None, AtLeastOne] = None,
+    top: AtLeastOne | None = None,
     modules: Modules = (),
     as_json: Json = False,
 ) -> None:
@@ -105,7 +105,7 @@ def example_of(document: str, query: str, candidates: str | None) -> Example:
         raise QuestionError(f"{error}, {FOR_EXAMPLE}") from None
 
 
-def answer_batch(model: Answering, name: str, top: int | None = None) -> None:
+def answer_batch(model: Answering, name: str, top: int | None) -> None:
     """Read and write JSON lines; the number of a bad line goes to stderr, and the others are answered."""
     skipped = SkippedQuestions()
     questions = batch_questions(source(name), skipped)

@@ -36,7 +36,7 @@ COMMANDS = """
 for command in COMMANDS.split():
     app.command(f"gareader.cli.{command}")  # its module is imported when the command runs
 
-AtLeastOne = Parameter(validator=Number(gte=1))
+AtLeastOne = Annotated[int, Parameter(validator=Number(gte=1))]
 DocumentFile = Annotated[
     str | None, Parameter(help="The text file that holds the answer; - for standard input.", allow_leading_hyphen=True)
 ]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import App, Parameter
 from cyclopts.validators import Number
 
-from gareader.cli.app import Json
+from gareader.cli.app import AtLeastOne, Json
 from gareader.core.files import opened
 from gareader.data.sources import STORIES, read_examples
 from gareader.kernels.library import chosen_set, instruction_sets
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 bench = App(name="bench", help="Measure speed, always side by side in one run.")
 
-AtLeastOne = Annotated[int, Parameter(validator=Number(gte=1))]
 Repeats = Annotated[AtLeastOne, Parameter(help="How often each is run; they alternate.")]
 Batch = Annotated[AtLeastOne, Parameter(help="Questions in a batch.")]
 Document = Annotated[AtLeastOne, Parameter(help="Words of a document.")]

@@ -29,7 +29,9 @@ from gareader.core.errors import BuildError
 
 build = App(name="build", help="Make cloze corpora from one's own text.")
 
-Processes = Parameter(validator=Number(gte=1), help="Processes; as many as there are cores if not given.")
+Processes = Annotated[
+    int | None, Parameter(validator=Number(gte=1), help="Processes; as many as there are cores if not given.")
+]
 OutFolder = Parameter(help="The folder to write: the questions of each split, card.md and card.json.")
 Seed = Annotated[int, Parameter(help="The same seed gives the same corpus, byte for byte.")]
 
@@ -40,17 +42,17 @@ def books(
     *more: Path,
     out: Annotated[Path | None, OutFolder] = None,
     kind: Literal["NE", "CN", "V", "P"] = "NE",
-    sentences: Annotated[int, AtLeastOne] = 20,
-    stride: Annotated[int, AtLeastOne] = 1,
+    sentences: AtLeastOne = 20,
+    stride: AtLeastOne = 1,
     candidates: Annotated[int, Parameter(validator=Number(gte=2))] = 10,
-    most: Annotated[int | None, AtLeastOne] = None,
+    most: AtLeastOne | None = None,
     validation_books: Annotated[int | None, Parameter(validator=Number(gte=0))] = None,
     test_books: Annotated[int | None, Parameter(validator=Number(gte=0))] = None,
     exclude: Annotated[list[Path], Parameter(consume_multiple=True)] = [],  # noqa: B006
     check: Path | None = None,
     format: Literal["cbt", "jsonl"] = "cbt",
     seed: Seed = 1,
-    workers: Annotated[int | None, Processes] = None,
+    workers: Processes = None,
     as_json: Json = False,
 ) -> None:
     """Questions as the Children's Book Test has them: a passage, and the next sentence with one word missing.
@@ -126,13 +128,13 @@ def news(
     validation: float = 0.05,
     test: float = 0.05,
     fewest: Annotated[int, Parameter(validator=Number(gte=2))] = 2,
-    longest: Annotated[int | None, AtLeastOne] = None,
+    longest: AtLeastOne | None = None,
     blanks: Literal["names", "all"] = "names",
     exclude: Annotated[list[Path], Parameter(consume_multiple=True)] = [],  # noqa: B006
     check: Path | None = None,
     format: Literal["question", "jsonl"] = "question",
     seed: Seed = 1,
-    workers: Annotated[int | None, Processes] = None,
+    workers: Processes = None,
     as_json: Json = False,
 ) -> None:
     """Questions as CNN and Daily Mail have them: an article, and a summary point with one entity missing.
@@ -208,7 +210,7 @@ def pairs(
     test: float = 0.05,
     format: Literal["wdw", "jsonl"] = "wdw",
     seed: int = 1,
-    workers: Annotated[int | None, Processes] = None,
+    workers: Processes = None,
     as_json: Json = False,
 ) -> None:
     """Questions as Who Did What has them: a sentence of one article about another; needs the extra `pairs`.

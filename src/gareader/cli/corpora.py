@@ -3,7 +3,6 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
 
 from rich.console import Console
 from rich.table import Table
@@ -71,8 +70,8 @@ def prepare(
     corpus: Path,
     *,
     out: Path,
-    shard: Annotated[int | None, AtLeastOne] = None,
-    workers: Annotated[int | None, AtLeastOne] = None,
+    shard: AtLeastOne | None = None,
+    workers: AtLeastOne | None = None,
     format: Format = None,
     skip_bad: SkipBad = False,
     as_json: Json = False,

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
-from typing import Annotated, Any
+from typing import Any
 
 from gareader.cli.app import (
     AtLeastOne,
@@ -42,7 +42,7 @@ def evaluate(
     *models_and_corpus: str,
     predictions: Path | None = None,
     results: Path | None = None,
-    permutations: Annotated[int, AtLeastOne] = 1,
+    permutations: AtLeastOne = 1,
     format: Format = None,
     skip_bad: SkipBad = False,
     modules: Modules = (),

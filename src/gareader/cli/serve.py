@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from gareader.cli.app import Modules, complain, import_modules, model_folder
+from gareader.cli.app import AtLeastOne, Modules, complain, import_modules, model_folder
 from gareader.cli.models import record
 from gareader.core.errors import GareaderError
 from gareader.data.vocabulary import LOOKUPS
@@ -25,8 +25,8 @@ def serve(
     allowed_host: Annotated[tuple[str, ...], Parameter(negative=())] = (),
     token: str | None = None,
     workers: Annotated[int, Parameter(validator=Number(gte=1, lte=256))] = 1,
-    batch_size: Annotated[int, Parameter(validator=Number(gte=1))] = 32,
-    document_words: Annotated[int, Parameter(validator=Number(gte=1))] = 10_000,
+    batch_size: AtLeastOne = 32,
+    document_words: AtLeastOne = 10_000,
     log: Literal["json"] | None = None,
     check: Annotated[bool, Parameter(negative=())] = False,
     modules: Modules = (),

@@ -5,7 +5,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from gareader.cli.app import AtLeastOne, Json, Modules, complain, import_modules, watch
 from gareader.cli.train import end_as_signalled, progress_bar, stopping
@@ -25,7 +25,7 @@ def study(
     file: str,
     *,
     out: Path | None = None,
-    workers: Annotated[int, AtLeastOne] = 1,
+    workers: AtLeastOne = 1,
     table: bool = False,
     modules: Modules = (),
     as_json: Json = False,
@@ -137,7 +137,7 @@ def run_workers(
     """Run several trials at once; return the number of the signal that stopped them, or 0, and how many failed."""
     import torch
 
-    from gareader.studies.study.workers import FINISHED, STOPPED, Workers
+    from gareader.studies.study.workers import FINISHED, STOPPED, TrialPool
 
     ended = Counter[bool]()
     for source in sorted(studio.corpora(trials)):  # once, before several workers need it
@@ -156,7 +156,7 @@ def run_workers(
             write(studio)
 
     with stopping() as stop:
-        Workers(file, studio.folder, modules, workers, max(1, torch.get_num_threads() // workers)).run(
+        TrialPool(file, studio.folder, modules, workers, max(1, torch.get_num_threads() // workers)).run(
             trials, stop, begin, end
         )
         return stop.signal if ended.total() < len(trials) else 0, ended[False]

@@ -34,7 +34,7 @@ def tune(
     config: str,
     *,
     space: str,
-    trials: Annotated[int, AtLeastOne] = 30,
+    trials: AtLeastOne = 30,
     out: Path | None = None,
     storage: str | None = None,
     name: str | None = None,

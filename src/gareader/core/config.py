@@ -6,11 +6,14 @@ from functools import reduce
 from math import inf
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from gareader.core.errors import ConfigError, did_you_mean
 from gareader.core.files import read_small
 from gareader.core.parsing import ParseError, toml_table
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 Table = dict[str, Any]
 
@@ -77,7 +80,7 @@ class Settings:
 _TYPES: dict[type, dict[str, Any]] = {}  # a cache: get_type_hints takes longer than the checks
 
 
-def declared(kind: type[Settings]) -> dict[str, Any]:
+def declared(kind: "type[DataclassInstance]") -> dict[str, Any]:
     """Return the type of each setting, with its bounds."""
     if kind not in _TYPES:
         types = get_type_hints(kind, include_extras=True)
@@ -85,21 +88,21 @@ def declared(kind: type[Settings]) -> dict[str, Any]:
     return _TYPES[kind]
 
 
-SettingsType = TypeVar("SettingsType", bound=Settings)
+SettingsType = TypeVar("SettingsType", bound="DataclassInstance")
 
 
-def from_table(kind: type[SettingsType], table: Mapping[str, Any], section: str) -> SettingsType:
-    """Return settings of this class with the table's values; `section` names the table in errors."""
-    types = declared(kind)
+def from_table(kind: type[SettingsType], table: Mapping[str, Any], section: str, **given: Any) -> SettingsType:
+    """Return settings of this class with the table's values and those `given`; `section` names the table in errors."""
+    types = {name: expected for name, expected in declared(kind).items() if name not in given}
     for key in table:
         if key not in types:
             raise ConfigError(f"{section}.{key} is no setting; {did_you_mean(key, types)}")
     for field in fields(kind):
-        if field.name not in table and field.default is MISSING and field.default_factory is MISSING:
+        if field.name not in {*table, *given} and field.default is MISSING and field.default_factory is MISSING:
             raise ConfigError(f"{section}.{field.name} is missing; add it to [{section}]")
     values = {key: checked(value, types[key], f"{section}.{key}") for key, value in table.items()}
     try:
-        return kind(**values)
+        return kind(**values, **given)
     except ConfigError as error:  # about several settings together
         raise ConfigError(f"{section}.{error}") from None
 

@@ -2,15 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import chain, count, repeat
 from random import Random
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gareader.data.anonymity import anonymised, mark
+from gareader.core.config import Bounds, Count
+from gareader.data.anonymity import Way, anonymised, mark
 from gareader.data.arrays import Batch, Types
 from gareader.data.examples import PLACEHOLDER, Example, counted_words
 from gareader.data.vectors import random_vector
@@ -39,19 +40,24 @@ class Collator:
 
     vocabulary: Vocabulary
     alphabet: Alphabet
-    width: int = field(kw_only=True)
+    width: Count = field(kw_only=True)
     """The components of a word vector."""
     seed: int = field(kw_only=True)
     """Determines the random vectors of unknown words."""
-    pretrained: int = field(default=0, kw_only=True)
+    pretrained: Annotated[int, Bounds(least=0)] = field(default=0, kw_only=True)
     """The number of words with a pretrained vector; they are the first of the vocabulary."""
-    characters: int = field(default=10, kw_only=True)
+    characters: Annotated[int, Bounds(least=1, most=1000)] = field(default=10, kw_only=True)
     """The number of characters of a word that count."""
-    anonymity: str = field(default="none", kw_only=True)
+    anonymity: Way = field(default="none", kw_only=True)
     """How candidates are hidden, see `anonymised`; there are `marks` to hide them behind."""
-    marks: int = field(default=0, kw_only=True)
-    unknown_scale: float = field(default=1.0, kw_only=True)
+    marks: Annotated[int, Bounds(least=0)] = field(default=0, kw_only=True)
+    unknown_scale: Annotated[float, Bounds(above=0, most=1e6)] = field(default=1.0, kw_only=True)
     """The standard deviation of the components of a random vector."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All but the vocabulary and the alphabet, as the files of a model have it."""
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.kw_only}
 
     @property
     def answers(self) -> list[int] | None:

@@ -51,13 +51,15 @@ ANSWER_STATISTICS = {
 
 def describe(examples: Iterable[Example]) -> CorpusStatistics:
     """Compute the statistics in one pass; memory grows with the vocabulary only."""
-    tally = Tally()
+    counts = CorpusCounts()
     for example in examples:
-        tally.add(example)
-    return tally.statistics()
+        counts.add(example)
+    return counts.statistics()
 
 
-class Tally:
+class CorpusCounts:
+    """The counts behind the statistics; those of parts of a corpus can be merged."""
+
     def __init__(self) -> None:
         self.vocabulary: set[str] = set()
         self.counts: Counter[str] = Counter()
@@ -87,7 +89,7 @@ class Tally:
         self.counts["most_frequent_accuracy"] += most_frequent(example, frequency) == example.answer
         self.counts["most_frequent_not_in_query_accuracy"] += exclusive == example.answer
 
-    def merge(self, other: "Tally") -> None:
+    def merge(self, other: "CorpusCounts") -> None:
         self.vocabulary |= other.vocabulary
         self.counts += other.counts
         self.longest = {name: max(length, other.longest[name]) for name, length in self.longest.items()}

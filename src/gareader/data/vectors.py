@@ -57,7 +57,7 @@ def word_table(
     words: Collection[str],
     path: Path | str | None,
     *,
-    width: int = 100,
+    width: int,
     seed: int,
     every_vector: bool = False,
     unknown_scale: float = 1.0,

@@ -15,15 +15,14 @@ from gareader.nn.tensors import Types
 class CharacterEmbedding(nn.Module):
     """C(w) = W z + b, with z the final states of a Bi-GRU over the characters of w."""
 
-    def __init__(
-        self, characters: int, width: int = 50, cell: CellName = "paper", *, generator: torch.Generator | None = None
-    ) -> None:
+    width = 50
+
+    def __init__(self, characters: int, cell: CellName, *, generator: torch.Generator | None = None) -> None:
         super().__init__()
-        self.width = width
         self.table = nn.Parameter(torch.empty(characters, 25).normal_(0, 0.01, generator=generator))
         self.gru = BiGRU(25, 25, cell, generator=generator)
-        self.weight = nn.Parameter(nn.init.xavier_uniform_(torch.empty(width, 50), generator=generator))
-        self.bias = nn.Parameter(torch.zeros(width))
+        self.weight = nn.Parameter(nn.init.xavier_uniform_(torch.empty(self.width, 50), generator=generator))
+        self.bias = nn.Parameter(torch.zeros(self.width))
 
     def forward(self, characters: Tensor, mask: Tensor) -> Tensor:
         """(T, N) characters of T words → (T, width)."""

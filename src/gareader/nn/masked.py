@@ -9,25 +9,30 @@ def exact(values: Tensor) -> Tensor:
     return values.to(torch.promote_types(values.dtype, torch.float32))
 
 
-def masked_softmax(scores: Tensor, mask: Tensor, dim: int = -1) -> Tensor:
-    """Softmax over `dim` where the mask is true; 0, with gradient 0, in empty rows."""
-    empty = ~mask.any(dim=dim, keepdim=True)
-    logits = exact(scores).masked_fill(~mask, -torch.inf).masked_fill(empty, 0)
-    return logits.softmax(dim=dim).masked_fill(empty | ~mask, 0)
+def _masked(values: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """The values with −inf where the mask is false, but 0 in empty rows; and whether a row is empty.
+
+    Rows of −inf alone would give NaN; what comes of an empty row is overwritten.
+    """
+    empty = ~mask.any(dim=-1, keepdim=True)
+    return exact(values).masked_fill(~mask, -torch.inf).masked_fill(empty, 0), empty
+
+
+def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
+    """Softmax over the last dimension where the mask is true; 0, with gradient 0, elsewhere."""
+    logits, _ = _masked(scores, mask)
+    return logits.softmax(dim=-1).masked_fill(~mask, 0)
 
 
 def masked_log_softmax(scores: Tensor, mask: Tensor) -> Tensor:
     """Log-softmax over the last dimension where the mask is true; −inf, with gradient 0, elsewhere."""
-    empty = ~mask.any(dim=-1, keepdim=True)
-    logits = exact(scores).masked_fill(~mask, -torch.inf).masked_fill(empty, 0)
+    logits, _ = _masked(scores, mask)
     return logits.log_softmax(dim=-1).masked_fill(~mask, -torch.inf)
 
 
 def masked_logsumexp(values: Tensor, mask: Tensor) -> Tensor:
     """log Σ exp over the last dimension where the mask is true; −inf, with gradient 0, for empty rows."""
-    empty = ~mask.any(dim=-1, keepdim=True)
-    # Empty rows are summed over zeros and overwritten: −inf − (−inf) inside logsumexp would give a NaN gradient.
-    logits = exact(values).masked_fill(~mask, -torch.inf).masked_fill(empty, 0)
+    logits, empty = _masked(values, mask)
     return logits.logsumexp(dim=-1).masked_fill(empty.squeeze(-1), -torch.inf)
 
 

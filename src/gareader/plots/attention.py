@@ -47,7 +47,7 @@ NEARLY_ALL = 0.9
 
 
 @dataclass(frozen=True)
-class Mention:
+class CandidateMention:
     """Neighbouring words of the document that belong to one candidate."""
 
     candidate: int
@@ -58,7 +58,7 @@ class Mention:
         return float(attention[self.first : self.end].sum())
 
 
-def mentions(example: Example) -> list[Mention]:
+def mentions(example: Example) -> list[CandidateMention]:
     """The mentions of the candidates in the document, in order; a word of two candidates is a mention of both."""
     spans = []
     for number, words in enumerate(map(counted_words, example.candidates)):
@@ -67,7 +67,7 @@ def mentions(example: Example) -> list[Mention]:
             if word in words and first is None:
                 first = place
             elif word not in words and first is not None:
-                spans.append(Mention(number, first, place))
+                spans.append(CandidateMention(number, first, place))
                 first = None
     return sorted(spans, key=lambda mention: (mention.first, mention.candidate))
 
@@ -150,19 +150,19 @@ def over_query(hop: NDArray[np.float32]) -> bool:
     return bool((np.isclose(sums, 1, atol=1e-3) | (sums == 0)).all())
 
 
-def averages(hop: NDArray[np.float32], shown: list[Mention]) -> NDArray[np.float32]:
+def averages(hop: NDArray[np.float32], shown: list[CandidateMention]) -> NDArray[np.float32]:
     """The mean attention of the words of each mention, a row for each."""
     return np.stack([hop[mention.first : mention.end].mean(axis=0) for mention in shown])
 
 
-def marks_share(attention: Attention, shown: list[Mention]) -> float:
+def marks_share(attention: Attention, shown: list[CandidateMention]) -> float:
     """The share of the mentions’ attention in all hops that is on the marks ⊢ and ⊣, not on words of the query."""
     if not all(map(over_query, attention.hops)):
         return 0.0
     return float(np.mean([averages(hop, shown)[:, [0, -1]].sum(axis=1).mean() for hop in attention.hops] or [0.0]))
 
 
-def colour_scale(attention: Attention, shown: list[Mention]) -> tuple[float, str]:
+def colour_scale(attention: Attention, shown: list[CandidateMention]) -> tuple[float, str]:
     """The value of the darkest colour, and whether marks go beyond it: if they have nearly all, words set the scale."""
     values = [averages(hop, shown) for hop in attention.hops]
     if marks_share(attention, shown) >= NEARLY_ALL:
@@ -170,7 +170,7 @@ def colour_scale(attention: Attention, shown: list[Mention]) -> tuple[float, str
     return max((float(value.max()) for value in values), default=1.0), "neither"
 
 
-def _map(panel: Any, attention: Attention, piece: Piece, shown: list[Mention], top: float) -> Any:
+def _map(panel: Any, attention: Attention, piece: Piece, shown: list[CandidateMention], top: float) -> Any:
     """Draw columns of a hop's map; all maps have one colour scale."""
     hop, columns = attention.hops[piece.hop], slice(piece.first, piece.end)
     value = averages(hop, shown)[:, columns]
@@ -185,7 +185,7 @@ def _map(panel: Any, attention: Attention, piece: Piece, shown: list[Mention], t
     return image
 
 
-def _final(panel: Any, prediction: Prediction, shown: list[Mention]) -> None:
+def _final(panel: Any, prediction: Prediction, shown: list[CandidateMention]) -> None:
     """Draw the share of the final attention on each mention."""
     attention = prediction.attention
     shares = [100 * mention.share(attention.document) for mention in shown] if attention else []
@@ -202,7 +202,9 @@ def _final(panel: Any, prediction: Prediction, shown: list[Mention]) -> None:
         panel.spines[side].set_visible(False)
 
 
-def _label_mentions(panel: Any, example: Example, every: list[Mention], shown: list[Mention], *, named: bool) -> None:
+def _label_mentions(
+    panel: Any, example: Example, every: list[CandidateMention], shown: list[CandidateMention], *, named: bool
+) -> None:
     labels = [
         f"{short(detokenise(example.document[mention.first : mention.end]), LONGEST)} [{every.index(mention) + 1}]"
         for mention in shown
@@ -211,7 +213,7 @@ def _label_mentions(panel: Any, example: Example, every: list[Mention], shown: l
     panel.tick_params(axis="y", length=0)
 
 
-def caption(prediction: Prediction, every: list[Mention], shown: list[Mention], width: int) -> str:
+def caption(prediction: Prediction, every: list[CandidateMention], shown: list[CandidateMention], width: int) -> str:
     """How the figure is read, then answer, query and document as text, with numbered mentions."""
     example = prediction.example
     candidates = [short(detokenise(example.candidates[place]), 3 * LONGEST) for place in prediction.order]
@@ -251,7 +253,7 @@ def how(prediction: Prediction) -> str:
     return f"{rows}; {columns}; {bars}"
 
 
-def _numbered(example: Example, every: list[Mention], shown: list[Mention]) -> str:
+def _numbered(example: Example, every: list[CandidateMention], shown: list[CandidateMention]) -> str:
     """The document with a number after each mention; a long document is cut to the context of the shown mentions."""
     numbers: dict[int, list[str]] = {}
     kept = set(range(len(example.document))) if len(example.document) <= WHOLE else set()

@@ -78,7 +78,7 @@ def save(figure: "Figure", path: Path) -> None:
         _write(figure, new, path.suffix[1:].lower(), f"{path}: ")
 
 
-def save_to(figure: "Figure", target: Target, format: str | None = None) -> "Figure":
+def save_to(figure: "Figure", target: Target, format: str | None) -> "Figure":
     """Write a picture to a file or buffer, or to nothing, and return it; a buffer takes the format, PNG if none."""
     if isinstance(target, str | PathLike):
         path = Path(target)

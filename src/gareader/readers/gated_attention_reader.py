@@ -38,7 +38,7 @@ class GatedAttentionReader(nn.Module):
         self.config = config
         self.is_gated = config.query_attention != "none"
         characters = (
-            CharacterEmbedding(basis.characters, cell=config.cell, generator=generator) if config.characters else None
+            CharacterEmbedding(basis.characters, config.cell, generator=generator) if config.characters else None
         )
         self.embed = TokenEmbedding(words, characters, update_words=config.update_words)
         token = words.shape[1] + (characters.width if characters else 0)  # E

@@ -48,11 +48,11 @@ class Batcher:
         self,
         predictor: Answering,
         *,
-        batch_size: int = 32,
-        most_words: int = 500_000,
-        client_words: int = 250_000,
-        overlap: bool = True,
-        on_batch: Callable[[int], None] = lambda questions: None,
+        batch_size: int,
+        most_words: int,
+        client_words: int,
+        overlap: bool,
+        on_batch: Callable[[int], None],
     ) -> None:
         """To be made, asked and closed in one event loop.
 

@@ -23,7 +23,7 @@ KINDS = {
 class Metrics:
     """One row of numbers for each worker, which it alone writes; any worker reads all of them."""
 
-    def __init__(self, paths: Iterable[str], workers: int = 1) -> None:
+    def __init__(self, paths: Iterable[str], workers: int) -> None:
         """To be made before the workers are."""
         self.worker = 0
         """The number of this process."""

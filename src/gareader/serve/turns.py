@@ -25,7 +25,7 @@ class _Turn:
 class Turns:
     """Does one piece of work at a time; short texts pass long ones, and work whose future is cancelled is left out."""
 
-    def __init__(self, *, most_words: int = 500_000, client_words: int = 250_000) -> None:
+    def __init__(self, *, most_words: int, client_words: int) -> None:
         """To be made, asked and closed in one event loop."""
         self.most_words, self.client_words = most_words, client_words
         self._loop = asyncio.get_running_loop()

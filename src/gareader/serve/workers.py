@@ -19,6 +19,8 @@ from gareader.serve.service import ModelService
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 TOLD = (*SIGNALS, signal.SIGCHLD)
 """The signals that the first of several processes waits for."""
+CONNECTIONS = 4096
+"""The most connections of a process, if it may have so many files."""
 RESERVED_FILES = 32
 """Open files of a process that are no connections."""
 SWITCH_SECONDS = 0.0005
@@ -27,10 +29,10 @@ AGAIN = 1.0
 """A worker that has ended earlier than so many seconds after its start is not replaced at once."""
 
 
-def most_connections(most: int = 4096) -> int:
+def most_connections() -> int:
     """The most connections of a process: fewer than its files."""
     allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return most if allowed == resource.RLIM_INFINITY else max(1, min(most, allowed - RESERVED_FILES))
+    return CONNECTIONS if allowed == resource.RLIM_INFINITY else max(1, min(CONNECTIONS, allowed - RESERVED_FILES))
 
 
 def serve(service: ModelService, listener: socket.socket, *, worker: int = 0, parent: int | None = None) -> None:

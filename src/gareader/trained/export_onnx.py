@@ -22,7 +22,7 @@ from gareader.readers.gated_attention_numpy import GatedAttentionInNumpy
 from gareader.readers.gated_attention_settings import GATED_ATTENTION, GatedAttentionConfig
 from gareader.trained.folder import as_model_errors
 from gareader.trained.packing import PackedTable
-from gareader.trained.stored import WORD_SETTINGS, Stored, read
+from gareader.trained.stored import Stored, read
 
 OPSET, IR = 17, 8
 """Versions that runtimes of 2022 and later know."""
@@ -78,7 +78,7 @@ def metadata(stored: Stored) -> dict[str, str]:
     return {
         "vocabulary": "\n".join(collator.vocabulary),
         "alphabet": "\n".join(collator.alphabet),
-        "words": json.dumps({name: getattr(collator, name) for name in WORD_SETTINGS}),
+        "words": json.dumps(collator.settings),
         "temperatures": json.dumps(stored.temperatures.record()),
     }
 

@@ -37,7 +37,7 @@ from gareader.trained.folder import (
 )
 from gareader.trained.lexicon import Lexicon
 from gareader.trained.packing import pack
-from gareader.trained.stored import WORD_SETTINGS, Stored, read
+from gareader.trained.stored import Stored, read
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def _write(model: Model, folder: Path, packed: bool, words_of: Path | None) -> N
         "reader": model.name,
         "versions": {name: version(name) for name in ("gareader", "torch")},
         "settings": asdict(model.reader.config),  # type: ignore[call-overload]
-        "words": {name: getattr(collator, name) for name in WORD_SETTINGS},
+        "words": collator.settings,
         **({} if words_of is None else {"words_of": words_of.name}),
         **model.temperatures.record(),
         "sha256": {name: digest(place / name) for name, place in places.items()},

@@ -67,7 +67,7 @@ def push(model: Path, address: Address, facts: Facts, text: str | None = None, *
     return Pushed(address.text if address.local is None else address.local.resolve().as_uri(), actual, size)
 
 
-def check_free(address: Address, *, force: bool = False) -> None:
+def check_free(address: Address, *, force: bool) -> None:
     """Raise ModelError for an address that cannot be written to; call it before long work."""
     if address.sha256:
         raise ModelError(f"{address}: the checksum is made when the model is written; leave #sha256= out")

@@ -1,16 +1,15 @@
 """A model as its folder has it: settings, words and weights as arrays, without torch."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from numpy.typing import NDArray
 from safetensors.numpy import load_file
 
-from gareader.core.config import Bounds, Count, Settings, from_table
+from gareader.core.config import from_table
 from gareader.core.errors import ConfigError, ModelError
-from gareader.data.anonymity import Way
 from gareader.data.batching import Collator
 from gareader.data.vocabulary import Alphabet
 from gareader.trained.folder import (
@@ -25,22 +24,6 @@ from gareader.trained.folder import (
 )
 from gareader.trained.lexicon import StoredTable, forgetting_damaged_words, shared_words, words
 from gareader.trained.packing import check_finite, unpack
-
-
-@dataclass(frozen=True)
-class WordSettings(Settings):
-    """The settings of a collator, beside the words and letters themselves."""
-
-    width: Count
-    seed: int
-    pretrained: Annotated[int, Bounds(least=0)] = 0
-    characters: Annotated[int, Bounds(least=1, most=1000)] = 10
-    anonymity: Way = "none"
-    marks: Annotated[int, Bounds(least=0)] = 0
-    unknown_scale: Annotated[float, Bounds(above=0, most=1e6)] = 1.0
-
-
-WORD_SETTINGS = tuple(field.name for field in fields(WordSettings))
 
 
 @dataclass(frozen=True)
@@ -67,7 +50,6 @@ def read(folder: Path) -> Stored:
         members = "use it with gareader.load, or take one of its members"
         raise ModelError(f"{folder}: this is an ensemble, and a single model is needed; {members}")
     with as_model_errors(folder), forgetting_damaged_words(), verified_files(folder, settings) as files:
-        word_settings = from_table(WordSettings, settings["words"], "words")
         shared = files[WORD_TABLE].parent != folder
         if shared and settings["settings"].get("update_words", True):
             raise ConfigError("its word vectors are to be trained, and those it shares with others cannot be")
@@ -76,13 +58,14 @@ def read(folder: Path) -> Stored:
             vocabulary, table = shared_words(files[VOCABULARY], files[WORD_TABLE], sums)
         else:
             vocabulary, table = words(files[VOCABULARY], files[WORD_TABLE])
-        if tuple(table.shape) != (len(vocabulary), word_settings.width):
+        alphabet = Alphabet.read(files[ALPHABET])
+        collator = from_table(Collator, settings["words"], "words", vocabulary=vocabulary, alphabet=alphabet)
+        if tuple(table.shape) != (len(vocabulary), collator.width):
             size = tuple(table.shape)
-            raise ConfigError(f"{len(vocabulary)} words of width {word_settings.width}, but a word table of {size}")
-        if max(word_settings.marks, word_settings.pretrained) > len(vocabulary):
-            counts = f"{word_settings.marks} marks and {word_settings.pretrained} words with a vector"
+            raise ConfigError(f"{len(vocabulary)} words of width {collator.width}, but a word table of {size}")
+        if max(collator.marks, collator.pretrained) > len(vocabulary):
+            counts = f"{collator.marks} marks and {collator.pretrained} words with a vector"
             raise ConfigError(f"{counts}, but a vocabulary of {len(vocabulary)}")
-        collator = Collator(vocabulary, Alphabet.read(files[ALPHABET]), **asdict(word_settings))
         weights = unpack(load_file(files[WEIGHTS]))
         if odd := [name for name, array in weights.items() if array.dtype.kind != "f"]:
             raise ConfigError(f"{odd[0]} has numbers of type {weights[odd[0]].dtype}")

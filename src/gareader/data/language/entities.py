@@ -118,7 +118,7 @@ class _Names:
         if "of" not in words:
             for start in range(1, len(words) - 1):
                 self.ends[words[start:]].append(cluster)
-        if _may_be_person(words):
+        if _shaped_like_person(words):
             self.persons[both] = cluster
             self.bearers[_surname(words)].append(cluster)
             self.called[words[0]].append(cluster)
@@ -127,7 +127,7 @@ class _Names:
         words, surname, key = mention.words, _surname(mention.words), _key(mention.words)
         if len(words) > 1:
             cluster = self.clusters[key]
-            if _may_be_person(cluster.full):
+            if _shaped_like_person(cluster.full):
                 self.recent[surname] = cluster
             return cluster
         if key not in self.clusters and words not in ALIASES and words[0] not in PLACES and words[0] not in PEOPLES:
@@ -142,8 +142,8 @@ class _Names:
         return self.clusters.setdefault(key, _Cluster(words))
 
 
-def _may_be_person(full: Words) -> bool:
-    """Whether this may be a person's name, so that its first or last word may mean the person too."""
+def _shaped_like_person(full: Words) -> bool:
+    """Whether this has two to four words, no word of firms, and no people or place where a person has none."""
     return 1 < len(full) < 5 and not (
         full[0] in COMPASS or full[0] in PEOPLES or full[-1] in PLACES or not NOT_PERSONS.isdisjoint(full)
     )

@@ -366,9 +366,9 @@ def _cut(words: Words, start: int, end: int) -> tuple[int, int] | None:
         word, rest = words[place], words[place + 1 : end]
         if word in PARTIES and NOT_PERSONS.isdisjoint(rest):  # Georgia Republican Saxby Chambliss
             return (place, place) if place > start else (place + 1, place + 1)
-        if place == start and word in PEOPLES and (rest[0] in _STATE or (len(rest) > 1 and _may_be_person(rest))):
+        if place == start and word in PEOPLES and (rest[0] in _STATE or (len(rest) > 1 and _only_name_words(rest))):
             return place + 1, place + 1  # Briton Andy Murray
-        if len(rest) > 1 and rest[0] in GIVEN and _may_be_person(rest):
+        if len(rest) > 1 and rest[0] in GIVEN and _only_name_words(rest):
             if _is_land(word) or word in NOT_PERSONS:  # Libya Christopher Stevens
                 return place + 1, place + 1
             if word not in GIVEN and word not in COMPASS and ordinary(word):  # Investor Warren Buffett
@@ -383,8 +383,8 @@ def _is_land(word: str) -> bool:
     return word in PLACES or word in PEOPLES or acronym(word)
 
 
-def _may_be_person(words: Words) -> bool:
-    """Whether these may be the names of a person: not Red Cross."""
+def _only_name_words(words: Words) -> bool:
+    """Whether no word is of a place, people or firm, and none is common unless a given name is first: not Red Cross."""
     if not NOT_PERSONS.isdisjoint(words) or any(word in PLACES or word in PEOPLES for word in words):
         return False
     return words[0] in GIVEN or not any(ordinary(word) and lower_share(word) > _COMMON for word in words)

@@ -29,7 +29,7 @@ class Job(NamedTuple):
     pipe: Connection
 
 
-class Workers:
+class TrialPool:
     """Runs the trials of a study, so many at a time."""
 
     def __init__(self, file: Path, folder: Path, modules: Sequence[str], number: int, threads: int) -> None:
