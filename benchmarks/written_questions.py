@@ -75,7 +75,12 @@ class Text:
 
 
 def main(
-    *, texts: Path = TEXTS, train: Path | None = None, held_out: Path | None = None, proposed: Path | None = None
+    *,
+    texts: Path = TEXTS,
+    train: Path | None = None,
+    held_out: Path | None = None,
+    proposed: Path | None = None,
+    given: Path | None = None,
 ) -> None:
     """Write the questions to train on, and those held out in the form of own_text.jsonl.
 
@@ -89,6 +94,8 @@ def main(
         Where the held-out ones go, for `python -m benchmarks.own_text --questions`.
     proposed
         Where the held-out ones go as JSON lines with proposed candidates, to calibrate by.
+    given
+        Where they go with candidates of their own kind.
     """
     with opened(texts) as content:
         parsed = [*read(content.read().decode())]
@@ -96,9 +103,10 @@ def main(
     trained = [text for text in parsed if not is_held_out(text)]
     if train is not None:
         write(train, trained, [example for text in trained for example in examples(text)])
-    if proposed is not None:
-        some = [example for text in kept for example in examples(text)]
-        write(proposed, kept, [example for example in some if not example.id.endswith(OWN)])
+    some = [example for text in kept for example in examples(text)] if proposed or given else []
+    for path, own in ((proposed, False), (given, True)):
+        if path is not None:
+            write(path, kept, [example for example in some if example.id.endswith(OWN) == own])
     if held_out is not None:
         with written_whole(held_out) as file:
             file.writelines(json.dumps(record(text), ensure_ascii=False) + "\n" for text in kept)
