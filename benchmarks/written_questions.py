@@ -15,7 +15,7 @@ from random import Random
 from typing import Any
 from zlib import crc32
 
-from benchmarks.own_text import normalised
+from benchmarks.own_text import Question, normalised
 from benchmarks.script import start
 from gareader.core.errors import GareaderError
 from gareader.core.files import opened
@@ -51,27 +51,14 @@ class FormError(GareaderError):
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A question about a text; candidates of its own kind are empty if there are too few."""
-
-    id: str
-    form: str
-    """cloze, with one blank ___ in the query, or question, without a blank."""
-    query: str
-    answers: tuple[str, ...]
-    candidates: tuple[str, ...]
-    """Exactly one is right."""
-    kind: str
-
-
-@dataclass(frozen=True)
 class Text:
     """A text with its questions."""
 
     id: str
     genre: str
     document: str
-    questions: tuple[Asked, ...]
+    questions: tuple[Question, ...]
+    """Those with too few candidates of their own kind have none."""
 
 
 def main(
@@ -152,7 +139,7 @@ def text_of(name: str, genre: str, document: str, table: Sequence[str]) -> Text:
         others = (answer for k, _, a in rows if k.removesuffix("?") == own for answer in parts(a)[:1])
         choices = [*lists.get(LISTS.get(own, ""), ()), *others]
         candidates = of_own_kind(f"{name}-{number}", document, acceptable, choices)
-        questions.append(Asked(f"{name}-{number}", form, query, acceptable, candidates, own))
+        questions.append(Question(f"{name}-{number}", form, query, acceptable, candidates, own, genre, document))
     return Text(name, genre, document, tuple(questions))
 
 
@@ -197,7 +184,10 @@ def examples(text: Text) -> Iterator[Example]:
 
 def record(text: Text) -> dict[str, Any]:
     """A text as own_text.jsonl has it; only questions with candidates of their kind."""
-    return {**asdict(text), "questions": [asdict(each) for each in text.questions if each.candidates]}
+    of_text = {"genre": text.genre, "document": text.document}
+    questions = [asdict(each) for each in text.questions if each.candidates]
+    own = [{key: value for key, value in each.items() if key not in of_text} for each in questions]
+    return {"id": text.id, **of_text, "questions": own}
 
 
 def spellings(answers: Sequence[str]) -> list[str]:
