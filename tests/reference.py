@@ -134,8 +134,9 @@ def candidate_probabilities(s, document, candidates, pointer="sum"):
     return np.array(mass) / sum(mass)
 
 
-def token_feature(name, word, document, query, candidates):
-    """What the last layer is told of a document word beside qe-comm."""
+def token_feature(name, i, document, query, candidates):
+    """What the last layer is told of the document word i beside qe-comm."""
+    word = document[i]
     blank = query.index("@placeholder")
     owners = [candidate for candidate in candidates if word in candidate]
     if name == "before_feature":
@@ -144,6 +145,13 @@ def token_feature(name, word, document, query, candidates):
         return int(word in [*query[blank + 1 :], "@end"])
     if name == "candidate_feature":
         return int(bool(owners))
+    if name == "distance_feature":
+        return min(7, int(np.log2(1 + len(document[i + 1 :]))))
+    if name == "quotation_feature":
+        is_open = False
+        for mark in document[:i]:
+            is_open = mark == "``" or (is_open and mark != "''")
+        return int(is_open and word not in ("``", "''"))
     assert name == "mentions_feature"
     return int(np.log2(1 + max((sum(w in owner for w in document) for owner in owners), default=0)))
 
@@ -173,7 +181,7 @@ def read(model, document, query, candidates):
     if model["feature"] is not None:
         X = [np.concatenate([x, model["feature"][int(w in query)]]) for x, w in zip(X, document, strict=True)]
     for name, table in model["more_features"].items():
-        values = [token_feature(name, word, document, query, candidates) for word in document]
+        values = [token_feature(name, i, document, query, candidates) for i in range(len(document))]
         X = [np.concatenate([x, table[value]]) for x, value in zip(X, values, strict=True)]
     D = bigru(X, *model["document"][-1], cell=model["cell"])
     Q = bigru(Y, *model["query"][-1], cell=model["cell"])

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gareader.data.arrays import ReaderOutput
-from gareader.data.batching import BEGIN, END, Collator, length_batches, pad
+from gareader.data.batching import BEGIN, END, Collator, length_batches, pad, quotations
 from gareader.data.corpora import read
 from gareader.data.examples import PLACEHOLDER, Example
 from gareader.data.store import prepare
@@ -161,3 +161,24 @@ def test_reprs_of_arrays_are_short(tmp_path):
     scores = np.zeros((2, 3))
     assert repr(ReaderOutput(scores)) == "<ReaderOutput log_probabilities (2, 3), without attention>"
     assert repr(ReaderOutput(scores, (scores,), scores)).endswith("(2, 3), attention of 1 hops>")
+
+
+@pytest.mark.parametrize(
+    ("document", "quoted"),
+    [
+        ("he said `` yes '' and left", "yes"),
+        ("he said `` yes '' and `` no '' .", "yes no"),
+        ("go ! '' he said . `` why ?", "go ! why ?"),  # begins and ends inside a quotation
+        ("`` one . `` two '' said he", "one . two"),  # a quotation of two paragraphs
+        ('he said " yes " and " no " .', "yes no"),
+        ('" yes " he said', "yes"),
+        ("« oui » et “ yes ”", "oui yes"),
+        ("nobody said it 's so", ""),
+        ("said '' he '' again", "said"),
+    ],
+)
+def test_words_inside_a_quotation(document, quoted):
+    words = tuple(document.split())
+    row = quotations([Example("quoted", words, (PLACEHOLDER,), (("a",), ("b",)), 0)], len(words) + 2)[0]
+    assert " ".join(word for word, inside in zip(words, row, strict=False) if inside) == quoted
+    assert not row[len(words) :].any()

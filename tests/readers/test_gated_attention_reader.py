@@ -10,7 +10,7 @@ import reference
 from gareader.core.errors import ConfigError
 from gareader.data.examples import Example
 from gareader.nn.tensors import tensors
-from gareader.readers.features import ROWS, in_query, mention_count
+from gareader.readers.features import ROWS, distance_to_end, in_query, mention_count
 from gareader.readers.gated_attention_reader import GatedAttentionReader
 from gareader.readers.reader import Basis, answer_loss
 from gareader.readers.settings import GatedAttentionConfig
@@ -63,13 +63,19 @@ def read_as_before(model, document, query, candidates):
     return reference.candidate_probabilities(s, document, candidates), [], s
 
 
+QUOTED = Example(
+    "quoted", tuple("`` x , '' y ran . `` Tom !".split()), tuple("so @placeholder ran".split()), (("x",), ("y",)), 1
+)
+
+
 @pytest.mark.parametrize("name", [name for name in VARIANTS if name.startswith("gated-attention:")])
 def test_equals_the_paper(name):
+    asked = [*QUESTIONS, QUOTED]
     reader, collator = build(VARIANTS[name][1])
-    output = reader(tensors(collator(QUESTIONS)), attention=True)
+    output = reader(tensors(collator(asked)), attention=True)
     model = transcribed(reader, collator)
     read = read_as_before if reader.config.cloze == "ends" else reference.read
-    for b, question in enumerate(QUESTIONS):
+    for b, question in enumerate(asked):
         D, Q = len(question.document), len(question.query) + 2
         probabilities, alphas, s = read(model, question.document, question.query, question.candidates)
         assert_answers(output, b, question, probabilities)
@@ -130,6 +136,15 @@ def test_mentions_are_counted_on_a_logarithmic_scale():
     _, collator = build(GatedAttentionConfig(hidden=4))
     row = mention_count(tensors(collator([question])))[0].tolist()
     assert (row[0], row[1], row[4], row[-1]) == (1, 2, ROWS - 1, 0)
+
+
+def test_distance_is_counted_on_a_logarithmic_scale():
+    _, collator = build(GatedAttentionConfig(hidden=4))
+    lengths = 200, 4
+    asked = [Example("far", ("a",) * length, ("@placeholder",), (("a",), ("b",)), 0) for length in lengths]
+    long, short = distance_to_end(tensors(collator(asked))).tolist()
+    assert (long[0], long[-8:]) == (ROWS - 1, [3, 2, 2, 2, 2, 1, 1, 0])
+    assert (short[:4], set(short[4:])) == ([2, 1, 1, 0], {0})
 
 
 def test_dropout_falls_on_the_gated_attention_only():

@@ -32,6 +32,8 @@ CHANGES: dict[str, dict[str, Any]] = {
             "after_feature": True,
             "candidate_feature": True,
             "mentions_feature": True,
+            "distance_feature": True,
+            "quotation_feature": True,
         },
         "one hop, candidate feature alone": {"hops": 1, "feature": False, "candidate_feature": True},
         "GA--": {"query_attention": "whole", "cloze": "ends", "characters": False, "feature": False},

@@ -13,6 +13,7 @@ import synthetic
 from gareader.core.errors import ModelError
 from gareader.data import corpora
 from gareader.data.examples import PLACEHOLDER, Example
+from gareader.readers.features import FEATURES
 from gareader.trained import export_onnx, model, models
 from gareader.trained.folder import read_settings
 from gareader.trained.predictor import Predictor, load
@@ -71,9 +72,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "whole query, concatenated": {"query_attention": "whole", "gate": "concatenate"},
     "no attention": {"query_attention": "none", "hops": 2},
     "words alone": {"characters": False, "feature": False},
-    "all features": dict.fromkeys(
-        ("before_feature", "after_feature", "candidate_feature", "mentions_feature", "feature"), True
-    ),
+    "all features": dict.fromkeys(("feature", *FEATURES), True),
     "own words": {"update_words": True},
     "mean of a candidate's words": {"pointer": "mean"},
 }

@@ -7,6 +7,7 @@ import torch
 
 import synthetic
 from gareader.nn.tensors import tensors
+from gareader.readers.features import FEATURES, chosen
 from gareader.readers.settings import GatedAttentionConfig
 from gareader.training.engine import Engine
 from gareader.training.settings import TrainConfig
@@ -21,21 +22,33 @@ def wider(config, **others):
     return replace(config, hidden=config.hidden + 5, **others)
 
 
+CHANGES = {
+    "more units": {"hidden": 5},
+    "more features": {"distance_feature": True, "before_feature": True},
+    "more units and features": {"hidden": 5, "feature": True, **dict.fromkeys(FEATURES, True)},
+}
+
+
+def changed(config, change):
+    return replace(config, **change | {"hidden": config.hidden + change.get("hidden", 0)})
+
+
 CAN = {
-    name: (kind, config)
+    f"{name}, {change}": (kind, config, larger)
     for name, (kind, config) in VARIANTS.items()
-    if name.startswith("gated-attention: ") and can_widen(config, wider(config))
+    for change in CHANGES
+    if isinstance(config, GatedAttentionConfig) and can_widen(config, larger := changed(config, CHANGES[change]))
 }
 
 
 @pytest.mark.parametrize("name", CAN)
 def test_a_wider_reader_begins_with_the_same_answers_and_all_its_weights_learn(name):
-    kind, config = CAN[name]
+    kind, config, larger = CAN[name]
     narrow = build(kind, config).eval()
-    wide = build(kind, wider(config)).eval()
+    wide = build(kind, larger).eval()
     before, batch = narrow.state_dict(), tensors(COLLATE(EXAMPLES))
     other = wide(batch).log_probabilities
-    wide.load_state_dict(widen(before, wide.state_dict()))
+    wide.load_state_dict(widen(before, wide.state_dict(), config, larger))
     torch.testing.assert_close(wide(batch).log_probabilities, narrow(batch).log_probabilities)
     assert not torch.allclose(other, narrow(batch).log_probabilities)
 
@@ -48,6 +61,9 @@ def test_a_wider_reader_begins_with_the_same_answers_and_all_its_weights_learn(n
     grus = [key for key in weights if "_grus." in key]
     new = [wide.get_parameter(key)[..., -1] != weights[key][..., -1] for key in grus]  # h̃ of the last new unit
     assert all(changed.any() for changed in new)
+    added = [name for name in chosen(larger) if name not in chosen(config)]
+    assert all(wide.more_features[name].any() for name in added)
+    assert added or larger.hidden > config.hidden
 
 
 @pytest.mark.parametrize("change", [{"gate": "add"}, {"gate": "concatenate"}, {"query_attention": "none"}])
@@ -60,5 +76,8 @@ def test_what_reads_the_new_units_at_once_is_not_widened(change):
 
 def test_only_a_larger_reader_of_the_same_kind_can_be_widened():
     config = GatedAttentionConfig()
+    assert not can_widen(config, config)
+    assert not can_widen(replace(config, distance_feature=True), config)
+    assert not can_widen(replace(config, distance_feature=True), wider(config, quotation_feature=True))
     assert not can_widen(wider(config), config)
     assert not can_widen(VARIANTS["attention-sum: default"][1], wider(config))

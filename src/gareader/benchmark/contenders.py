@@ -133,6 +133,7 @@ def random_batch(size: Size) -> Batch:
         ),
         document=document,
         document_mask=torch.ones(B, D, dtype=torch.bool),
+        quoted=torch.zeros(B, D, dtype=torch.bool),
         query=integers(types, B, Q),
         query_mask=torch.ones(B, Q, dtype=torch.bool),
         placeholder=integers(Q, B),

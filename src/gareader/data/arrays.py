@@ -39,6 +39,8 @@ class Batch(Generic[Array]):
     """(B, D)"""
     document_mask: Array
     """(B, D)"""
+    quoted: Array
+    """(B, D): true inside a quotation."""
     query: Array
     """(B, Q), wrapped in @begin … @end."""
     query_mask: Array

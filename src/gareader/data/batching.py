@@ -26,6 +26,10 @@ SENTENCE_ENDS = frozenset([".", "!", "?"])
 SPECIAL_WORDS = (PLACEHOLDER, BEGIN, END)
 """Words that the vocabulary of every model has."""
 
+OPENING, CLOSING, EITHER = frozenset(["``", "“", "«"]), frozenset(["''", "”", "»"]), '"'
+QUOTATION_MARKS = OPENING | CLOSING | {EITHER}
+"""Quotation marks; `EITHER` closes a quotation if one is open."""
+
 FRESH = "\0"
 """Separates the spelling of a fresh name from the suffix that makes it a new word."""
 
@@ -90,6 +94,7 @@ class Collator:
             types=types,
             document=index[document],
             document_mask=document_mask,
+            quoted=quotations(examples, document.shape[1]),
             query=index[query],
             query_mask=query_mask,
             placeholder=np.array([1 + each.query.index(PLACEHOLDER) for each in anonymous]),  # after @begin
@@ -177,6 +182,21 @@ def occurrences(examples: Sequence[Example]) -> tuple[NDArray[np.bool_], NDArray
         rows[: len(counted), hits] = counts[:, document[hits]]
         present[: len(counted)] = np.maximum(1, counts[:, np.unique(document[hits])].sum(axis=1))
     return occurrence, words_present
+
+
+def quotations(examples: Sequence[Example], width: int) -> NDArray[np.bool_]:
+    """(B, width): true for the words of the documents that stand between an opening and a closing quotation mark.
+
+    A document may begin inside a quotation: then its first mark is a closing one.
+    """
+    quoted = np.zeros((len(examples), width), dtype=bool)
+    for row, example in zip(quoted, examples, strict=True):
+        marks = [(place, word) for place, word in enumerate(example.document) if word in QUOTATION_MARKS]
+        start, is_open = 0, bool(marks) and marks[0][1] in CLOSING
+        for place, word in [*marks, (len(example.document), "")]:
+            row[start:place] = is_open
+            start, is_open = place + 1, word in OPENING or (word == EITHER and not is_open)
+    return quoted
 
 
 def length_batches(

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gareader.data.arrays import Batch
+from gareader.readers.gated_attention_settings import GatedAttentionConfig
 
 ROWS = 8
 """Rows of a feature's embedding; values are smaller than this."""
@@ -38,13 +39,32 @@ def mention_count(batch: Batch[Any]) -> Any:
     return sum(((counts >= 2**power - 1) & batch.occurrence).any(1) * 1 for power in range(1, ROWS))
 
 
+def distance_to_end(batch: Batch[Any]) -> Any:
+    """⌊log₂(1 + n)⌋, at most 7, for a word with n words after it in the document: (B, D)."""
+    mask = batch.document_mask
+    after = mask.sum(1)[:, None] - mask.cumsum(1)  # (B, D)
+    return sum((after >= 2**power - 1) * 1 for power in range(1, ROWS))
+
+
+def in_quotation(batch: Batch[Any]) -> Any:
+    """1 for words inside a quotation: (B, D)."""
+    return batch.quoted
+
+
 FEATURES: dict[str, Callable[[Batch[Any]], Any]] = {
     "before_feature": before_blank,
     "after_feature": after_blank,
     "candidate_feature": is_candidate,
     "mentions_feature": mention_count,
+    "distance_feature": distance_to_end,
+    "quotation_feature": in_quotation,
 }
 """Features by the names of their settings; the setting of the paper's feature, qe-comm, is `feature`."""
+
+
+def chosen(config: GatedAttentionConfig) -> list[str]:
+    """The features beside qe-comm that the settings ask for, in the order of their columns."""
+    return sorted(name for name in FEATURES if getattr(config, name))  # the order of torch's ParameterDict
 
 
 def _in_part(batch: Batch[Any], part: Any) -> Any:

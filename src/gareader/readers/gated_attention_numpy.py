@@ -23,7 +23,7 @@ from gareader.kernels.layers import (
     token_attention,
 )
 from gareader.kernels.library import Precision
-from gareader.readers.features import FEATURES, ROWS, in_query
+from gareader.readers.features import FEATURES, ROWS, chosen, in_query
 from gareader.readers.gated_attention_settings import GatedAttentionConfig
 
 
@@ -137,7 +137,7 @@ class GatedAttentionInNumpy:
     def with_features(self, batch: Batch[Arrays], inputs: Floats) -> Floats:
         """The inputs of the last hop with the features of the document's tokens: (B, D, n) → (B, D, n + features)."""
         values = {"feature": in_query(batch)} if self.config.feature else {}
-        values |= {f"more_features.{name}": FEATURES[name](batch) for name in _chosen(self.config)}  # (B, D) each
+        values |= {f"more_features.{name}": FEATURES[name](batch) for name in chosen(self.config)}  # (B, D) each
         features = [self.weights[name][value * 1] for name, value in values.items()]  # (B, D, 2) each
         return np.concatenate([inputs, *features], axis=-1) if features else inputs
 
@@ -156,7 +156,7 @@ def gru_sizes(config: GatedAttentionConfig, width: int) -> dict[str, tuple[int, 
     gated = 4 * H if is_gated and config.gate == "concatenate" else 2 * H
     sizes = {}
     for k in range(config.hops):
-        added = 2 * (config.feature + len(_chosen(config))) if k == config.hops - 1 else 0
+        added = 2 * (config.feature + len(chosen(config))) if k == config.hops - 1 else 0
         sizes[f"document_grus.{k}"] = (gated if k else width + characters) + added, H
     for k in range(config.hops if is_gated else 1):
         sizes[f"query_grus.{k}"] = width + characters, H
@@ -177,11 +177,7 @@ def shapes(config: GatedAttentionConfig, width: int, letters: int) -> dict[str, 
         sizes["embed.characters.weight"], sizes["embed.characters.bias"] = (50, 50), (50,)
     if config.feature:
         sizes["feature"] = (2, 2)
-    return sizes | {f"more_features.{name}": (ROWS, 2) for name in _chosen(config)}
-
-
-def _chosen(config: GatedAttentionConfig) -> list[str]:
-    return sorted(name for name in FEATURES if getattr(config, name))  # the order of torch's ParameterDict
+    return sizes | {f"more_features.{name}": (ROWS, 2) for name in chosen(config)}
 
 
 def final_states(states: Floats, mask: Masks) -> Floats:

@@ -18,7 +18,7 @@ from gareader.nn.gru import BiGRU
 from gareader.nn.pointer_sum import pointer_sum
 from gareader.nn.sequences import at_position, final_states
 from gareader.nn.tensors import Batch
-from gareader.readers.features import FEATURES, ROWS, in_query
+from gareader.readers.features import FEATURES, ROWS, chosen, in_query
 from gareader.readers.reader import Basis, ReaderOutput
 from gareader.readers.settings import GatedAttentionConfig
 
@@ -44,7 +44,7 @@ class GatedAttentionReader(nn.Module):
         token = words.shape[1] + (characters.width if characters else 0)  # E
         gated = 4 * config.hidden if self.is_gated and config.gate == "concatenate" else 2 * config.hidden
         document_inputs = [token] + [gated] * (config.hops - 1)
-        features = [name for name in FEATURES if getattr(config, name)]
+        features = chosen(config)
         document_inputs[-1] += 2 * (config.feature + len(features))
         query_inputs = [token] * (config.hops if self.is_gated else 1)
         self.document_grus, self.query_grus = (

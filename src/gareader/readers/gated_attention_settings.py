@@ -42,5 +42,9 @@ class GatedAttentionConfig(Settings):
     """Whether the last layer has a feature for document words that belong to a candidate."""
     mentions_feature: bool = False
     """Whether the last layer has a feature for the number of mentions of the word's candidate, as a logarithm."""
+    distance_feature: bool = False
+    """Whether the last layer has a feature for the number of words to the end of the document, as a logarithm."""
+    quotation_feature: bool = False
+    """Whether the last layer has a feature for document words inside a quotation."""
     update_words: bool = False
     """Whether training changes the word vectors L(w)."""

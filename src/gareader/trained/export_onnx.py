@@ -4,7 +4,7 @@ B examples, D document tokens, Q query tokens, C candidates, H GRU units per dir
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from gareader.core.config import from_table
 from gareader.core.errors import ModelError
 from gareader.data.arrays import Batch
 from gareader.data.batching import Arrays
-from gareader.readers.features import FEATURES, ROWS
+from gareader.readers.features import ROWS, chosen
 from gareader.readers.gated_attention_numpy import GatedAttentionInNumpy
 from gareader.readers.gated_attention_settings import GATED_ATTENTION, GatedAttentionConfig
 from gareader.trained.folder import as_model_errors
@@ -37,6 +37,7 @@ INPUTS: dict[str, tuple[int, tuple[str | int, ...]]] = {
     "character_mask": (BOOL, ("types", "N")),
     "document": (INT, ("B", "D")),
     "document_mask": (BOOL, ("B", "D")),
+    "quoted": (BOOL, ("B", "D")),
     "query": (INT, ("B", "Q")),
     "query_mask": (BOOL, ("B", "Q")),
     "placeholder": (INT, ("B",)),
@@ -95,6 +96,7 @@ class _Graph:
         self.log_probabilities()
         width = self.stored.collator.width
         unused = CHARACTERS * (not self.config.characters) + ("words_present",) * (self.config.pointer == "sum")
+        unused += ("quoted",) * (not self.config.quotation_feature)
         used = [name for name in INPUTS if name not in unused]
         inputs = [
             helper.make_tensor_value_info(name, kind, [width if size == 0 else size for size in shape])
@@ -199,17 +201,18 @@ class _Graph:
 
     def features(self) -> list[str]:
         """The embedded features of document tokens that the settings ask for: (B, D, 2) each."""
-        values = {
+        values: dict[str, Callable[[], str]] = {
             "feature": lambda: self.in_part("query_mask"),
             "before_feature": lambda: self.in_part(self.query_side("Less")),
             "after_feature": lambda: self.in_part(self.query_side("Greater")),
             "candidate_feature": lambda: self.any(self.add("Cast", "occurrence", to=INT), 1),
             "mentions_feature": self.mention_count,
+            "distance_feature": self.distance_to_end,
+            "quotation_feature": lambda: self.add("Cast", "quoted", to=INT),
         }
-        chosen = ["feature"] * self.config.feature + sorted(name for name in FEATURES if getattr(self.config, name))
         return [
             self.add("Gather", self.weight(name if name == "feature" else f"more_features.{name}"), values[name]())
-            for name in chosen
+            for name in ["feature"] * self.config.feature + chosen(self.config)
         ]
 
     def in_part(self, part: str) -> str:
@@ -233,6 +236,15 @@ class _Graph:
         steps = self.add("GreaterOrEqual", counts, self.ints(*(2**power - 1 for power in range(1, ROWS))))
         values = self.add("ReduceSum", self.add("Cast", steps, to=INT), self.ints(2), keepdims=1)  # (B, C, 1)
         return self.any(self.add("Mul", values, occurrence), 1)
+
+    def distance_to_end(self) -> str:
+        """⌊log₂(1 + n)⌋, at most 7, for a word with n words after it: (B, D)."""
+        real = self.add("Cast", "document_mask", to=INT)
+        length = self.add("ReduceSum", real, self.ints(1), keepdims=1)  # (B, 1)
+        after = self.add("Sub", length, self.add("CumSum", real, self.constant("one", np.array(1))))  # (B, D)
+        steps = self.ints(*(2**power - 1 for power in range(1, ROWS)))
+        values = self.add("GreaterOrEqual", self.add("Unsqueeze", after, self.ints(2)), steps)  # (B, D, 7)
+        return self.add("ReduceSum", self.add("Cast", values, to=INT), self.ints(2), keepdims=0)
 
     def any(self, values: str, axis: int) -> str:
         return self.add("ReduceMax", values, axes=[axis], keepdims=0)

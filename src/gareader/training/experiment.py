@@ -270,10 +270,12 @@ def with_paths_as_text(table: Mapping[str, Any]) -> Table:
 
 
 def copy_weights(reader: nn.Module, start: Model, name: str) -> None:
-    """Copy all weights but the word table from a trained model, which may have a smaller hidden size."""
+    """Copy all weights but the word table from a trained model, which may have fewer units or features."""
     weights, trained = reader.state_dict(), start.reader.state_dict()
-    if can_widen(getattr(start.reader, "config", None), getattr(reader, "config", None)):
-        trained = widen(trained, weights)
+    before: Any = getattr(start.reader, "config", None)
+    after: Any = getattr(reader, "config", None)
+    if can_widen(before, after):
+        trained = widen(trained, weights, before, after)
     for key in sorted(weights.keys() | trained.keys()):
         shapes = [tuple(each[key].shape) if key in each else None for each in (weights, trained)]
         if key != TABLE and shapes[0] != shapes[1]:
