@@ -86,7 +86,7 @@ def bench_onnx(name: str, size: int, threads: tuple[int, ...], repeats: int) -> 
         network = session(number)
         run: Callable[..., Any] = network.run
         names = [each.name for each in network.get_inputs()]
-        inputs = feeds(questions, model.temperatures.given, names)
+        inputs = feeds(questions, list(map(model.temperatures.of_example, examples)), names)
         works[f"{OURS}, threads: {number}"] = partial(model.reader, questions)
         works[f"{THEIRS}, threads: {number}"] = partial(run, [OUTPUT], inputs)
         counts |= dict.fromkeys((f"{OURS}, threads: {number}", f"{THEIRS}, threads: {number}"), number)

@@ -12,9 +12,9 @@ from gareader.data.vocabulary import Alphabet
 from gareader.readers.reader import Basis
 from gareader.readers.registry import READERS
 from gareader.trained import ensembles, model
-from gareader.trained.folder import Temperatures
 from gareader.trained.model import Model
 from gareader.trained.shipping import slim, write_words
+from gareader.trained.temperatures import Temperatures
 
 KNOWN = [*SPECIAL_WORDS, *synthetic.PEOPLE, *synthetic.THINGS, "has", "the", "."]
 

@@ -3,6 +3,7 @@
 import json
 import shutil
 import warnings
+from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -11,9 +12,12 @@ from rich.console import Console
 import synthetic
 from gareader.cli.evaluate import analysis_in_words
 from gareader.cli.models import overview
+from gareader.data.corpora import jsonl
 from gareader.data.store import prepare
 from gareader.trained import models
+from gareader.trained.folder import read_settings
 from gareader.trained.predictor import Predictor, load
+from gareader.trained.temperatures import Temperatures
 from gareader.training.experiment import Experiment
 from gareader.training.run import BEST
 
@@ -97,6 +101,27 @@ def test_calibrating_keeps_a_temperature_and_the_ranking(trained, gareader, tmp_
         assert one.tempered(fitted.temperatures.given).log_probabilities == pytest.approx(other.log_probabilities)
     plain_loss = json.loads((tmp_path / "plain" / "reader.json").read_text())["notes"]["measured"]["loss"]
     assert json.loads(out)["measured"]["loss"] < plain_loss
+
+
+def test_a_temperature_by_the_length_of_the_text(trained, gareader, tmp_path):
+    """The answers to the short texts are wrong here, so that a model should be less sure of them."""
+    reader, corpus = trained / "run" / BEST, trained / "validation.arrow"
+    assert gareader("pack", reader, "--out", tmp_path / "a", "--measure", corpus, "--by-length")[2] == (
+        "gareader: --by-length says how --calibrate fits; add --calibrate\n"
+    )
+    examples = synthetic.corpus(60, seed=9)
+    short = [replace(each, id=f"{each.id} short", answer=0) for each in examples]
+    long = [replace(each, document=each.document * 30) for each in examples]
+    mixed = tmp_path / "mixed.jsonl"
+    mixed.write_text("".join(map(jsonl.written, [*short, *long])), encoding="utf-8")
+    arguments = "pack", reader, "--measure", mixed, "--calibrate", "--by-length"
+    code, out, _ = gareader(*arguments, "--calibrate-proposed", mixed, "--out", tmp_path / "sloped")
+    assert code == 0
+    temperatures = Temperatures.of(read_settings(tmp_path / "sloped"))
+    assert f"slope {temperatures.slope:.2f} by the length of the text" in out
+    assert temperatures.slope > 0
+    sure, unsure = (max(load(tmp_path / "sloped").predict([each])[0].probabilities) for each in (long[1], short[1]))
+    assert sure > unsure
 
 
 def test_names_that_are_not_in_the_box(gareader, box, tmp_path, monkeypatch):

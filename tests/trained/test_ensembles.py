@@ -14,11 +14,12 @@ from gareader.data.examples import PLACEHOLDER, Example
 from gareader.data.vocabulary import Vocabulary
 from gareader.nn.tensors import tensors
 from gareader.trained import ensembles, lexicon, model, models, packing
-from gareader.trained.folder import ALPHABET, AS_TRAINED, READER_JSON, VOCABULARY, WEIGHTS, WORD_TABLE, write_settings
+from gareader.trained.folder import ALPHABET, READER_JSON, VOCABULARY, WEIGHTS, WORD_TABLE, write_settings
 from gareader.trained.model import OnTorch
 from gareader.trained.predictor import Ensemble, Predictor, load
 from gareader.trained.shipping import slim, write_words
 from gareader.trained.stored import read
+from gareader.trained.temperatures import AS_TRAINED
 from packed_readers import made, trained, write_box, write_vectors
 
 CORPUS = synthetic.corpus(12, seed=5)

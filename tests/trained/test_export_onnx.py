@@ -34,7 +34,8 @@ def session(folder):
 def probabilities(session, predictor, examples):
     """By onnxruntime, of each question's candidates."""
     names = [each.name for each in session.get_inputs()]
-    inputs = export_onnx.feeds(predictor.collator(examples), predictor.temperatures.given, names)
+    temperatures = [*map(predictor.temperatures.of_example, examples)]
+    inputs = export_onnx.feeds(predictor.collator(examples), temperatures, names)
     (rows,) = session.run([export_onnx.OUTPUT], inputs)
     return [np.exp(row[: len(example.candidates)]) for row, example in zip(rows, examples, strict=True)]
 

@@ -30,13 +30,13 @@ from gareader.trained.folder import (
     READER_JSON,
     VOCABULARY,
     WEIGHTS,
-    Temperatures,
     digest,
     read_settings,
     write_settings,
 )
 from gareader.trained.folder import WORD_TABLE as TABLE
 from gareader.trained.model import Model, load, save
+from gareader.trained.temperatures import Temperatures
 from readers.variants import VARIANTS
 
 WORDS = Vocabulary([*SPECIAL_WORDS, *synthetic.PEOPLE, *synthetic.THINGS, "has", "the", "."])

@@ -17,10 +17,11 @@ from gareader.readers.gated_attention_reader import GatedAttentionReader
 from gareader.readers.reader import Basis
 from gareader.readers.registry import READERS
 from gareader.readers.settings import GatedAttentionConfig
-from gareader.trained.folder import VOCABULARY, WEIGHTS, Temperatures, without_folders
+from gareader.trained.folder import VOCABULARY, WEIGHTS, without_folders
 from gareader.trained.model import Model, OnTorch, load, save
 from gareader.trained.predictor import Predictor
 from gareader.trained.shipping import slim
+from gareader.trained.temperatures import Temperatures
 
 pytestmark = pytest.mark.slow
 

@@ -16,14 +16,15 @@ from gareader.core.files import opened, read_small
 from gareader.core.terminal import shown
 from gareader.data.examples import Example, Prediction, counted_words
 from gareader.data.text import propose_candidates
-from gareader.measuring.analysis import fitted_confidence, fitted_temperature
+from gareader.measuring.analysis import fitted_confidence, fitted_slope, fitted_temperature
 from gareader.measuring.evaluation import evaluate
 from gareader.trained import models as box
 from gareader.trained.card import without_header
 from gareader.trained.ensembles import check_members, files
 from gareader.trained.ensembles import save as save_ensemble
-from gareader.trained.folder import Temperatures, check_replaceable, check_words, read_settings
+from gareader.trained.folder import check_replaceable, check_words, read_settings
 from gareader.trained.predictor import Answering, Ensemble, Predictor, load
+from gareader.trained.temperatures import Temperatures
 
 NewModel = Annotated[
     Path, Parameter(help="The folder to write; `gareader answer --model` and `gareader.load` take it.")
@@ -33,6 +34,13 @@ Proposed = Annotated[
     Parameter(
         help="A corpus whose questions are asked without their candidates, to fit the temperature for proposed "
         "candidates: then the best answer's probability also says how often the right one is not proposed."
+    ),
+]
+ByLength = Annotated[
+    bool,
+    Parameter(
+        help="Let the temperatures depend on the length of the text too, as the corpus of --calibrate says, which "
+        "then needs texts of all lengths."
     ),
 ]
 About = Annotated[str, Parameter(help="A line about what it reads, for `gareader models`.")]
@@ -111,6 +119,7 @@ def pack(
     words: Path | None = None,
     calibrate: bool = False,
     calibrate_proposed: Proposed = None,
+    by_length: ByLength = False,
     about: About = "",
     modules: Modules = (),
     as_json: Json = False,
@@ -133,6 +142,8 @@ def pack(
     calibrate
         Fit a temperature on that corpus, so that the probabilities are calibrated.
     """
+    if by_length and not calibrate:
+        raise GareaderError("--by-length says how --calibrate fits; add --calibrate")
     source = model_folder(model)
     check_replaceable(out)
     if out.resolve() == source.resolve():
@@ -153,9 +164,12 @@ def pack(
     predictions = answer(plain, examples, measure)
     temperatures = packed.temperatures
     if calibrate:
-        temperatures = Temperatures(*[temperature_for(predictions, measure)] * 2)
+        slope = slope_for(predictions, measure) if by_length else 0.0
+        sloped = Temperatures(slope=slope)
+        given = temperature_for([sloped.tempered(each) for each in predictions], measure)
+        temperatures = Temperatures(given, given, slope)
     if open_questions:
-        proposed = proposed_temperature(plain, open_questions, str(calibrate_proposed))
+        proposed = proposed_temperature(plain, open_questions, str(calibrate_proposed), temperatures.slope)
         temperatures = replace(temperatures, proposed=proposed)
     packed = replace(packed, temperatures=temperatures)
     predictions = [temperatures.tempered(prediction) for prediction in predictions]
@@ -222,7 +236,15 @@ def temperature_for(predictions: list[Prediction], corpus: str) -> float:
         raise GareaderError(f"{corpus}: {error}") from None
 
 
-def proposed_temperature(model: "Answering", examples: list[Example], corpus: str) -> float:
+def slope_for(predictions: list[Prediction], corpus: str) -> float:
+    """The slope of the temperature at which the right answers are most probable."""
+    try:
+        return fitted_slope(predictions)
+    except GareaderError as error:
+        raise GareaderError(f"{corpus}: {error}") from None
+
+
+def proposed_temperature(model: "Answering", examples: list[Example], corpus: str, slope: float = 0.0) -> float:
     """The temperature for proposed candidates: the questions are asked without those of the corpus."""
     open_questions = []
     for example in examples:
@@ -232,7 +254,8 @@ def proposed_temperature(model: "Answering", examples: list[Example], corpus: st
             open_questions.append((replace(example, candidates=choices, answer=None, proposed=True), right))
     if not open_questions:
         raise GareaderError(f"{corpus}: no question has two proposed candidates; give another corpus")
-    predictions = answer(model, [example for example, _ in open_questions], corpus)
+    answers = answer(model, [example for example, _ in open_questions], corpus)
+    predictions = [Temperatures(slope=slope).tempered(each) for each in answers]
     return fitted_confidence(
         [
             (prediction, counted_words(prediction.example.candidates[prediction.order[0]]) == right)
@@ -254,4 +277,6 @@ def in_words(about: dict[str, Any], out: Path, temperatures: Temperatures, when:
     parts.append(f"temperature {temperatures.given:.3f}")
     if temperatures.proposed != temperatures.given:
         parts.append(f"{temperatures.proposed:.3f} for proposed candidates")
+    if temperatures.slope:
+        parts.append(f"slope {temperatures.slope:.2f} by the length of the text")
     return ", ".join(parts)

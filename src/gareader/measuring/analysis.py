@@ -11,6 +11,7 @@ from gareader.core.errors import GareaderError
 from gareader.core.significance import wilson_interval
 from gareader.data.examples import PLACEHOLDER, Example, Prediction
 from gareader.data.statistics import candidate_frequencies, phrase_positions
+from gareader.trained.temperatures import STEEPEST, by_length
 
 BINS = 10
 """Bins of a reliability diagram, of equal width in confidence."""
@@ -138,6 +139,18 @@ def fitted_temperature(predictions: Iterable[Prediction]) -> float:
     return _minimum(lambda temperature: _loss([p.tempered(temperature) for p in answerable]), *TEMPERATURES)
 
 
+def fitted_slope(predictions: Iterable[Prediction]) -> float:
+    """The slope of `Temperatures` with the smallest loss, at the temperature that fits it best."""
+    answerable = _answerable(predictions)
+
+    def loss(slope: float) -> float:
+        sloped = [p.tempered(by_length(p.example, slope)) for p in answerable]
+        temperature = fitted_temperature(sloped)
+        return _loss([p.tempered(temperature) for p in sloped])
+
+    return _minimum(loss, 0.0, STEEPEST, 1e-2)
+
+
 def fitted_confidence(answers: Sequence[tuple[Prediction, bool]]) -> float:
     """The temperature at which the best answers' probabilities say best whether they are right."""
 
@@ -176,12 +189,12 @@ def _loss(predictions: Sequence[Prediction]) -> float:
     return -fmean(prediction.log_probabilities[_answer(prediction.example)] for prediction in predictions)
 
 
-def _minimum(function: Callable[[float], float], low: float, high: float) -> float:
-    """The place of the only minimum between two bounds, to 1e-5, by golden-section search."""
+def _minimum(function: Callable[[float], float], low: float, high: float, precision: float = 1e-5) -> float:
+    """The place of the only minimum between two bounds, by golden-section search."""
     ratio = (sqrt(5) - 1) / 2
     left, right = high - ratio * (high - low), low + ratio * (high - low)
     at_left, at_right = function(left), function(right)
-    while high - low > 1e-5:
+    while high - low > precision:
         if at_left < at_right:
             high, right, at_right = right, left, at_left
             left = high - ratio * (high - low)

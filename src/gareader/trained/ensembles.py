@@ -14,7 +14,6 @@ from gareader.trained.folder import (
     READER_JSON,
     VOCABULARY,
     WORD_TABLE,
-    Temperatures,
     as_model_errors,
     check_replaceable,
     digest,
@@ -24,6 +23,7 @@ from gareader.trained.folder import (
     verified_files,
     write_settings,
 )
+from gareader.trained.temperatures import Temperatures
 
 
 def members(folder: Path, settings: Mapping[str, Any]) -> list[Path]:

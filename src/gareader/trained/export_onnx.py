@@ -102,7 +102,7 @@ class _Graph:
             helper.make_tensor_value_info(name, kind, [width if size == 0 else size for size in shape])
             for name, (kind, shape) in ((name, INPUTS[name]) for name in used)
         ]
-        inputs.append(helper.make_tensor_value_info(TEMPERATURE, FLOAT, []))
+        inputs.append(helper.make_tensor_value_info(TEMPERATURE, FLOAT, ["B"]))
         output = helper.make_tensor_value_info(OUTPUT, FLOAT, ["B", "C"])
         return helper.make_graph(self.nodes, "gated-attention", inputs, [output], list(self.constants.values()))
 
@@ -132,7 +132,8 @@ class _Graph:
         if config.pointer == "mean":
             candidates = self.add("Sub", candidates, self.add("Log", self.add("Cast", "words_present", to=FLOAT)))
         candidates = self.normalised(candidates)  # (B, C)  log Pr(c|d,q), eq. 8
-        self.normalised(self.add("Div", candidates, TEMPERATURE), OUTPUT)
+        temperature = self.add("Unsqueeze", TEMPERATURE, self.ints(1))  # (B, 1)
+        self.normalised(self.add("Div", candidates, temperature), OUTPUT)
 
     def embed(self) -> str:
         """L(w), or L(w) ‖ C(w): (types, E)."""
@@ -286,7 +287,7 @@ class _Graph:
         return name
 
 
-def feeds(batch: Batch[Arrays], temperature: float, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """The inputs of these names: the arrays of a batch, and the temperature."""
-    values = {**vars(batch.types), **vars(batch), TEMPERATURE: np.array(temperature, np.float32)}
+def feeds(batch: Batch[Arrays], temperatures: Sequence[float], names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """The inputs of these names: the arrays of a batch, and the temperature of each question."""
+    values = {**vars(batch.types), **vars(batch), TEMPERATURE: np.array(temperatures, np.float32)}
     return {name: values[name] for name in names}

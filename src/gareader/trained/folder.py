@@ -4,9 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from hashlib import file_digest, sha256
-from math import inf
 from pathlib import Path, PurePath
 from threading import Thread
 from typing import Any
@@ -17,7 +15,6 @@ from gareader.core.cache import Verified
 from gareader.core.errors import ConfigError, ModelError
 from gareader.core.files import open_regular, read_small
 from gareader.core.parsing import json_kind, json_object
-from gareader.data.examples import Prediction
 
 FORMATS = COMPLETE, NAMING = 1, 2
 """The formats of a model that is complete in its folder, and of one that names other folders: of words or members.
@@ -166,31 +163,6 @@ def without_folders(notes: Mapping[str, Any]) -> dict[str, Any]:
     return {**notes, "settings": {**settings, **tables}}
 
 
-@dataclass(frozen=True)
-class Temperatures:
-    """Divide the log-probabilities of answers; fitted ones calibrate them."""
-
-    given: float = 1.0
-    """For candidates that the user gives."""
-    proposed: float = 1.0
-    """For candidates proposed from the document: the right answer may be none of them."""
-
-    @classmethod
-    def of(cls, settings: Mapping[str, Any]) -> "Temperatures":
-        given = float(settings.get("temperature", 1.0))
-        proposed = float(settings.get("proposed_temperature", given))
-        if not (0 < given < inf and 0 < proposed < inf):
-            raise ConfigError(f"temperature = {given} or proposed_temperature = {proposed} is not positive")
-        return cls(given, proposed)
-
-    def record(self) -> dict[str, float]:
-        return {"temperature": self.given, "proposed_temperature": self.proposed}
-
-    def tempered(self, prediction: Prediction) -> Prediction:
-        return prediction.tempered(self.proposed if prediction.example.proposed else self.given)
-
-
-AS_TRAINED = Temperatures()
 _MISFITS = ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError
 
 

@@ -22,14 +22,12 @@ from gareader.nn.tensors import tensors
 from gareader.readers.registry import is_reader, kind_of, new_reader, reader_names
 from gareader.trained.folder import (
     ALPHABET,
-    AS_TRAINED,
     COMPLETE,
     NAMING,
     SUMMED,
     VOCABULARY,
     WEIGHTS,
     WORD_TABLE,
-    Temperatures,
     as_model_errors,
     check_replaceable,
     digest,
@@ -38,6 +36,7 @@ from gareader.trained.folder import (
 from gareader.trained.lexicon import Lexicon
 from gareader.trained.packing import pack
 from gareader.trained.stored import Stored, read
+from gareader.trained.temperatures import AS_TRAINED, Temperatures
 
 
 @dataclass(frozen=True)

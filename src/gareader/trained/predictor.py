@@ -20,9 +20,10 @@ from gareader.kernels.library import chosen_precision
 from gareader.readers.gated_attention_numpy import GatedAttentionInNumpy, shapes
 from gareader.readers.gated_attention_settings import GATED_ATTENTION, GatedAttentionConfig
 from gareader.trained.ensembles import members
-from gareader.trained.folder import AS_TRAINED, READER_JSON, Temperatures, as_model_errors, read_settings
+from gareader.trained.folder import READER_JSON, as_model_errors, read_settings
 from gareader.trained.models import BOX, DEFAULT, folder
 from gareader.trained.stored import Stored, read
+from gareader.trained.temperatures import AS_TRAINED, Temperatures
 
 if TYPE_CHECKING:
     from gareader.data.rows import Question

@@ -17,7 +17,6 @@ from gareader.trained.card import Facts, card
 from gareader.trained.folder import (
     COMPLETE,
     READER_JSON,
-    Temperatures,
     as_model_errors,
     check_replaceable,
     digest,
@@ -27,6 +26,7 @@ from gareader.trained.folder import (
     write_settings,
 )
 from gareader.trained.remote import Address, file_system
+from gareader.trained.temperatures import Temperatures
 
 
 @dataclass(frozen=True)

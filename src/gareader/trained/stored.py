@@ -17,13 +17,13 @@ from gareader.trained.folder import (
     VOCABULARY,
     WEIGHTS,
     WORD_TABLE,
-    Temperatures,
     as_model_errors,
     read_settings,
     verified_files,
 )
 from gareader.trained.lexicon import StoredTable, forgetting_damaged_words, shared_words, words
 from gareader.trained.packing import check_finite, unpack
+from gareader.trained.temperatures import Temperatures
 
 
 @dataclass(frozen=True)
