@@ -120,7 +120,7 @@ def test_a_temperature_by_the_length_of_the_text(trained, gareader, tmp_path):
     temperatures = Temperatures.of(read_settings(tmp_path / "sloped"))
     assert f"slope {temperatures.slope:.2f} by the length of the text" in out
     assert temperatures.slope > 0
-    sure, unsure = (max(load(tmp_path / "sloped").predict([each])[0].probabilities) for each in (long[1], short[1]))
+    sure, unsure = (max(load(tmp_path / "sloped").predict([each])[0].log_probabilities) for each in (long[1], short[1]))
     assert sure > unsure
 
 
