@@ -393,7 +393,7 @@ def example_of(story: str, window: Sequence[Words], query: Words, answer: Words,
     content = [word for word in query if word.lower() not in FUNCTION_WORDS and word.isalpha()]
     if mark_blank(query).count(PLACEHOLDER) != 1 or len(content) < 3:
         return None
-    candidates = find_candidates(document, query)
+    candidates = find_candidates([document], query)
     right = place_of(answer, candidates)
     if right is None or len(candidates) < 3:
         return None

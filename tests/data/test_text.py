@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from gareader.core.errors import ExampleError, QuestionError
 from gareader.core.files import opened
 from gareader.data.examples import PLACEHOLDER
-from gareader.data.text import mark_blank, query_words, question, tokenise, words
+from gareader.data.text import mark_blank, paragraphs, query_words, question, tokenise, words
 
 
 @pytest.mark.parametrize(
@@ -200,3 +200,22 @@ def test_a_document_without_candidates() -> None:
 def test_a_text_is_no_list_of_candidates():
     with pytest.raises(QuestionError, match="candidates = 'Greta' is one text, and its letters are no answers"):
         question("Greta met Hans.", "XXXXX met Hans.", "Greta")
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("One.\n\nTwo.\n \n\nThree", ["One .", "Two .", "Three"]),
+        ("A long line that was wrapped\nat its end, and goes on.\n\nNext", [
+            "A long line that was wrapped at its end , and goes on .", "Next"
+        ]),
+        ("To: Ann\nFrom: Tom\n\nCome home soon, for we are waiting.", [
+            "To : Ann", "From : Tom", "Come home soon , for we are waiting ."
+        ]),
+        ("One line.", ["One line ."]),
+        ("\r\nOne.\r\n\r\nTwo.", ["One .", "Two ."]),
+        (" \n ", []),
+    ],
+)  # fmt: skip
+def test_paragraphs(text, lines):
+    assert [" ".join(words) for words in paragraphs(text)] == lines

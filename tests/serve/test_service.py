@@ -203,7 +203,7 @@ def test_what_is_too_large_is_told_before_it_costs_much(monkeypatch):
     limits = Limits(document_words=20, candidates=3)
     monkeypatch.setattr("gareader.data.text.find_candidates", never)
     assert post({**ASKED, "document": "Ann! " * 11, "candidates": None}, limits=limits).status_code == 413
-    monkeypatch.setattr("gareader.serve.service.tokenise", never)
+    monkeypatch.setattr("gareader.serve.service.paragraphs", never)
     assert post({**ASKED, "document": "Ann " * 21}, limits=limits).status_code == 413
     assert post({"document": "Ann " * 21}, "/candidates", limits=limits).status_code == 413
     assert post({**ASKED, "candidates": ["Ann"] * 4}, limits=limits).status_code == 413
@@ -332,9 +332,10 @@ class Slow:
         self.go, self.read = Event(), []
 
     def __call__(self, document, _query):
-        if len(document) > 1000:
+        length = sum(map(len, document))
+        if length > 1000:
             self.go.wait(60)
-        self.read.append(len(document))
+        self.read.append(length)
         return [("Ann",)]
 
 

@@ -24,7 +24,7 @@ def questions(article: Article, seed: int) -> list[NewsQuestion]:
     for number, highlight in enumerate(article.highlights):
         for start, end in _drawn(highlight, chance):
             query = (*highlight[:start], PLACEHOLDER, *highlight[end:])
-            choices = find_candidates(document, query)
+            choices = find_candidates([document], query)
             answer = _same(highlight[start:end], choices)
             if answer is None or len(choices) < 2 or mark_blank(query).count(PLACEHOLDER) != 1:
                 continue

@@ -248,7 +248,7 @@ def proposed_temperature(model: "Answering", examples: list[Example], corpus: st
     """The temperature for proposed candidates: the questions are asked without those of the corpus."""
     open_questions = []
     for example in examples:
-        choices = tuple(propose_candidates(example.document, example.query))
+        choices = tuple(propose_candidates([example.document], example.query))
         if example.answer is not None and len(choices) > 1:
             right = counted_words(example.candidates[example.answer])
             open_questions.append((replace(example, candidates=choices, answer=None, proposed=True), right))

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 
 from gareader.core.errors import ExampleError, QuestionError
 from gareader.data.examples import PLACEHOLDER, Example, Words
@@ -11,6 +11,7 @@ from gareader.data.language.questions import as_cloze
 from gareader.data.treebank import composed, sentences
 
 _BLANK = re.compile(r"(?<!\w)(?:XXXXX|_{3,}|@placeholder)(?!\w)|\[MASK\]|<mask>")
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
 _ELLIPSIS = re.compile(r"(?<!\.)\.{3}(?!\.)|…")
 """A blank too, if it is the only one of the query, and there is no other blank."""
 
@@ -37,6 +38,27 @@ def tokenise(text: str) -> Words:
     return tuple(chain.from_iterable(sentences(text)))
 
 
+def paragraphs(text: str) -> list[Words]:
+    """The tokens of each paragraph of raw text.
+
+    Blank lines end paragraphs, and so does the end of a line in which the first word of the next one had room: a line
+    of an address or of the head of a letter.
+    """
+    parts = _BLANK_LINE.split(text.strip())
+    width = max(map(len, text.splitlines()), default=0)
+    found: list[list[str]] = []
+    for part in parts:
+        lines = part.splitlines()
+        begun = [lines[:1]] if lines else []
+        for before, line in pairwise(lines):
+            first = line.split(maxsplit=1)[:1]
+            if first and len(before.rstrip()) + 1 + len(first[0]) <= width:
+                begun.append([])
+            begun[-1].append(line)
+        found += begun
+    return [words for lines in found if (words := tokenise("\n".join(lines)))]
+
+
 def query_words(text: str) -> Words:
     """Tokenise a raw query; its blank (XXXXX, ___, @placeholder, [MASK], <mask> or ...) becomes PLACEHOLDER."""
     blank = _blank_of([text])
@@ -51,11 +73,14 @@ def mark_blank(tokens: Sequence[str]) -> Words:
 
 def question(document: str, query: str, candidates: Iterable[str] | None = None) -> Example:
     """Make an Example from raw text; the query has a blank or is a question; candidates may be proposed."""
-    return question_of(tokenise(document), query_words(query), candidates)
+    return question_of(paragraphs(document), query_words(query), candidates)
 
 
-def question_of(document: Words, query: Words, candidates: Iterable[str] | None) -> Example:
-    """Make an Example from the words of document and query; candidates are raw text, or proposed from the document."""
+def question_of(document: Sequence[Words], query: Words, candidates: Iterable[str] | None) -> Example:
+    """Make an Example from the words of the document's paragraphs and of the query.
+
+    Candidates are raw text, or proposed from the document.
+    """
     if isinstance(candidates, str):
         raise QuestionError(f"candidates = {candidates!r} is one text, and its letters are no answers; give a list")
     cloze = as_cloze(query)
@@ -70,11 +95,12 @@ def question_of(document: Words, query: Words, candidates: Iterable[str] | None)
             raise QuestionError("the document has no two names or nouns to choose from; give the candidates")
     else:
         choices = ()  # the Example says what is wrong
-    return Example("question", document, cloze.query, choices, None, proposed=candidates is None)
+    words = tuple(chain.from_iterable(document))
+    return Example("question", words, cloze.query, choices, None, proposed=candidates is None)
 
 
-def propose_candidates(document: Words, query: Words) -> list[Words]:
-    """Possible answers from the document, of the kinds that the query asks for; the query may be empty."""
+def propose_candidates(document: Sequence[Words], query: Words) -> list[Words]:
+    """Possible answers from the document's paragraphs, of the kinds that the query asks for; it may be empty."""
     cloze = as_cloze(query)
     return find_candidates(document, cloze.query, cloze.kinds)
 

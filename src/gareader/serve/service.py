@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from gareader.core.errors import GareaderError, ModelError, QuestionError
 from gareader.data.examples import Example, Prediction, Words
-from gareader.data.text import propose_candidates, query_words, question_of, tokenise
+from gareader.data.text import paragraphs, propose_candidates, query_words, question_of
 from gareader.kernels.library import threads
 from gareader.serve.batcher import Batcher, OverloadedError
 from gareader.serve.hosts import Hosts
@@ -288,16 +288,16 @@ class ModelService:
             raise Problem(413, f"{where}a candidate of more than {limits.candidate_words} words; give a part")
         return example
 
-    def _words(self, document: str, query: str, where: str = "") -> tuple[Words, Words]:
-        """The words of document and query; raise 413 if they are too many."""
+    def _words(self, document: str, query: str, where: str = "") -> tuple[list[Words], Words]:
+        """The words of the document's paragraphs and of the query; raise 413 if they are too many."""
         most = {"document": self.limits.document_words, "query": self.limits.query_words}
         for name, text in (("document", document), ("query", query)):
             check_length(name, len(text), CHARACTERS * most[name], "characters", where)
             check_length(name, len(text.split()), most[name], "words", where)  # cheap, and enough for most texts
-        words = tokenise(document), query_words(query)
-        for name, each in zip(most, words, strict=True):
-            check_length(name, len(each), most[name], "words", where)
-        return words
+        parts, asked = paragraphs(document), query_words(query)
+        for name, length in zip(most, (sum(map(len, parts)), len(asked)), strict=True):
+            check_length(name, length, most[name], "words", where)
+        return parts, asked
 
 
 def check_length(name: str, length: int, most: int, unit: str, where: str) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from gareader.data.language.blanks import Kind, is_person
 from gareader.data.language.candidates import LIMIT, find_candidates
-from gareader.data.text import query_words, tokenise
+from gareader.data.text import paragraphs, query_words
 
 FABLE = (
     'Once an old woman had a fat goose. One day a sly fox came to the woman\'s house. "Good morning," said the fox. '
@@ -24,7 +24,7 @@ NUMBERS = ["Ida Blom", "Otto", "3", "7", "forty", "twenty-one", "1,200"]
 
 
 def proposed(document, query, *kinds):
-    return [" ".join(words) for words in find_candidates(tokenise(document), query_words(query), kinds)]
+    return [" ".join(words) for words in find_candidates(paragraphs(document), query_words(query), kinds)]
 
 
 @pytest.mark.parametrize(
@@ -143,3 +143,25 @@ def test_the_most_frequent_come_first_up_to_the_limit():
 )
 def test_nouns_for_persons(noun, expected):
     assert is_person(noun) is expected
+
+
+LETTER = """To: Greta Holm
+From: Otto Brandl
+Subject: Your room in Port Sable
+
+Dear Greta,
+
+we expect you and Dr. Bergstrom on Friday. Please bring the papers that our
+porter, Paul Amsel, gave you in spring; the room with the view of the harbour is
+yours.
+
+Yours
+Klara Vell
+
+Room 14
+"""
+
+
+def test_names_do_not_go_on_in_the_next_paragraph():
+    names = proposed(LETTER, "Greetings from ___.", Kind.NAME)
+    assert names == ["Greta Holm", "Otto Brandl", "Port Sable", "Bergstrom", "Paul Amsel", "Klara Vell"]

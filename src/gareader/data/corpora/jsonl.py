@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
@@ -14,7 +15,7 @@ from gareader.data.corpora.files import WHOLE, Report, Span, checked_example, go
 from gareader.data.examples import Example, Words
 from gareader.data.language.candidates import find_candidates
 from gareader.data.language.questions import as_cloze
-from gareader.data.text import mark_blank, query_words, tokenise
+from gareader.data.text import mark_blank, paragraphs, query_words, tokenise
 
 SHAPE = '{"id": ..., "document": ..., "query": ..., "candidates": [...], "answer": ...}'
 
@@ -86,12 +87,14 @@ class _Question(JsonLine):
         needed = ("document", "query") if proposed else ("document", "query", "candidates")
         self.check_keys(needed, ("candidates", "answer"), ("id", "document", "query", "candidates", "answer"))
         answer = self.object.get("answer")
-        document = self.words("document", self.object["document"], tokenise)
+        document = self.object["document"]
+        is_text = isinstance(document, str)
+        parts = paragraphs(self.checked(document)) if is_text else [self.words("document", document, tokenise)]
         try:
             cloze = as_cloze(mark_blank(self.words("query", self.object["query"], query_words)))
         except ExampleError as error:
             raise self.bad(str(error)) from None
-        proposals = find_candidates(document, cloze.query, cloze.kinds) if proposed else ()
+        proposals = find_candidates(parts, cloze.query, cloze.kinds) if proposed else ()
         candidates = list(map(list, proposals)) if proposed else self.object["candidates"]
         if not isinstance(candidates, list):
             raise self.bad(f"the key 'candidates' holds {json_kind(candidates)}; give a list of texts or of word lists")
@@ -99,7 +102,7 @@ class _Question(JsonLine):
             self.path,
             self.number,
             self.id(default_id),
-            document,
+            tuple(chain.from_iterable(parts)),
             cloze.query,
             tuple(self.words("candidates", candidate, tokenise) for candidate in candidates),
             None if answer is None else self.words("answer", answer, tokenise),
@@ -115,10 +118,13 @@ class _Question(JsonLine):
             raise self.bad(f"the key 'id' holds {json.dumps(given)}; give a text or a number, or leave it out")
         return utf8(str(given), self.path, self.number)
 
+    def checked(self, text: str) -> str:
+        return utf8(text, self.path, self.number)
+
     def words(self, key: str, value: object, split: Callable[[str], Words]) -> Words:
         """Split a text into words, or check a list of words."""
         if isinstance(value, str):
-            return split(utf8(value, self.path, self.number))
+            return split(self.checked(value))
         if not isinstance(value, list):
             raise self.bad(f"the key {key!r} holds {json_kind(value)}; give a text or a list of words")
         for word in value:

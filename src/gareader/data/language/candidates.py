@@ -44,8 +44,8 @@ _OF_PERSON = re.compile(",?W|O")
 """After a noun for a person: who, or the sign of a possessor."""
 
 
-def find_candidates(document: Words, query: Words, kinds: Sequence[Kind] = ()) -> list[Words]:
-    """At most LIMIT candidates for the blank; without kinds, of those that the words around it ask for.
+def find_candidates(document: Iterable[Words], query: Words, kinds: Sequence[Kind] = ()) -> list[Words]:
+    """At most LIMIT candidates from the document's paragraphs; without kinds, of those that the blank asks for.
 
     Kinds are given for the blank of a question, which does not ask for what it says itself: such candidates are left
     out. Names and nouns are added where there are fewer than two candidates.
@@ -53,7 +53,7 @@ def find_candidates(document: Words, query: Words, kinds: Sequence[Kind] = ()) -
     blank = Blank.of(query)
     query_words = {word.lower() for word in query} if kinds else set()
     kinds = kinds or blank.kinds()
-    text = _text(document)
+    text = _text(tuple(document))
     candidates: dict[Words, None] = {}
     for kind in (*kinds, Kind.NAME, Kind.NOUN):
         if kind in kinds or len(candidates) < 2:
@@ -64,9 +64,9 @@ def find_candidates(document: Words, query: Words, kinds: Sequence[Kind] = ()) -
     return list(candidates)[:LIMIT]
 
 
-def of_kind(document: Words, kind: Kind) -> list[Words]:
+def of_kind(paragraph: Words, kind: Kind) -> list[Words]:
     """The candidates of one kind, whatever the query; verbs are in the past."""
-    return _text(document).of(kind, "VBD")
+    return _text((paragraph,)).of(kind, "VBD")
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,9 +260,9 @@ def _is_number(word: str, tag: str) -> bool:
 
 
 @lru_cache(maxsize=16)
-def _text(document: Words) -> _Text:
+def _text(paragraphs: tuple[Words, ...]) -> _Text:
     """The document's candidates, kept for further questions about it."""
-    return _Text(tuple(_sentences(document)))
+    return _Text([sentence for paragraph in paragraphs for sentence in _sentences(paragraph)])
 
 
 def _letter(word: str, tag: str) -> str:
@@ -270,20 +270,20 @@ def _letter(word: str, tag: str) -> str:
     return "x" if letter in "NAS" and (word.lower() in NO_CANDIDATES or not word[0].isalnum()) else letter
 
 
-def _sentences(document: Words) -> Iterator[Words]:
-    """Split a document after . ! ? and the closing marks that follow, unless a small letter comes next."""
+def _sentences(paragraph: Words) -> Iterator[Words]:
+    """Split a paragraph after . ! ? and the closing marks that follow, unless a small letter comes next."""
     start = 0
-    for place, word in enumerate(document):
+    for place, word in enumerate(paragraph):
         if word not in _ENDS:
             continue
         after = place + 1
-        while after < len(document) and (document[after] in _CLOSING or document[after] in _ENDS):
+        while after < len(paragraph) and (paragraph[after] in _CLOSING or paragraph[after] in _ENDS):
             after += 1
-        if after < len(document) and not document[after][0].islower() and place >= start:
-            yield document[start:after]
+        if after < len(paragraph) and not paragraph[after][0].islower() and place >= start:
+            yield paragraph[start:after]
             start = after
-    if start < len(document):
-        yield document[start:]
+    if start < len(paragraph):
+        yield paragraph[start:]
 
 
 def _fixed(counts: Counter[Words]) -> list[Words]:
