@@ -115,7 +115,7 @@ static void sum_table_task(void *context, long task, long worker) {
     const n_t direction = task % 2, columns = 3 * g->width, tokens = g->batch * g->steps;
     (void)worker;
     for (n_t row = task / 2 * SUMMED_ROWS; row < least((task / 2 + 1) * SUMMED_ROWS, g->rows); row++) {
-        float *to = job->d_table + (direction * g->rows + row) * columns;
+        float *restrict to = job->d_table + (direction * g->rows + row) * columns;
         for (n_t j = 0; j < columns; j++) to[j] = 0.0f;
         for (n_t use = job->first_use[row]; use < job->first_use[row + 1]; use++) {
             const float *from = g->gates + (direction * tokens + job->uses[use]) * g->slots * g->width;
@@ -148,11 +148,11 @@ static void weight_gradient_task(void *context, long task, long worker) {
                 : row < g->inputs + g->hidden ? job->d_u + (direction * g->hidden + row - g->inputs) * 3 * g->hidden
                                               : job->d_bias + direction * 3 * g->hidden;
     (void)worker;
-    for (n_t gate = 0; gate < 3; gate++) {
+    for (n_t gate = 0; gate < 3; gate++, to += g->hidden) {
         const float *from = job->d_weights + direction * size + (row * 3 + gate) * g->width;
-        for (n_t j = 0; j < g->hidden; j++, to++) {
-            *to = from[j];
-            for (n_t group = 1; group < job->groups; group++) *to += from[2 * group * size + j];
+        for (n_t j = 0; j < g->hidden; j++) to[j] = from[j];
+        for (n_t group = 1; group < job->groups; group++) {
+            for (n_t j = 0; j < g->hidden; j++) to[j] += from[2 * group * size + j];
         }
     }
 }

@@ -131,13 +131,17 @@ typedef struct {
 /* Row-major numbers as a left side: themselves, or with BF16 their pairs in `buffer`, (rows, DEPTH(depth)). */
 INLINE NAME(left) NAME(left_of)(const float *a, n_t a_row, n_t rows, n_t depth, float *buffer) {
 #ifdef BF16
-    const n_t row = 2 * DEPTH(depth), whole = depth / VECTOR * VECTOR;
+    const n_t row = 2 * DEPTH(depth), last = depth - VECTOR;
     for (n_t i = 0; i < rows; i++, a += a_row) {
         uint16_t *to = (uint16_t *)buffer + i * row;
-        for (n_t j = 0; j < whole; j += VECTOR) *(NAME(vh) *)(to + j) = NAME(halves)(load(a + j));
-        if (whole == row) continue;
-        const NAME(vh) last = NAME(halves)(NAME(load_part)(a, whole, depth));
-        __builtin_memcpy(to + whole, &last, (size_t)(row - whole) * sizeof *to);
+        to[row - 1] = 0;
+        for (n_t j = 0; j < last; j += VECTOR) *(NAME(vh) *)(to + j) = NAME(halves)(load(a + j));
+        if (last >= 0) { /* it may overlap the one before */
+            *(NAME(vh) *)(to + last) = NAME(halves)(load(a + last));
+        } else {
+            const NAME(vh) part = NAME(halves)(NAME(load_part)(a, 0, depth));
+            __builtin_memcpy(to, &part, (size_t)depth * sizeof *to);
+        }
     }
     return (NAME(left)){(const OPERAND *)buffer, DEPTH(depth), 1};
 #else

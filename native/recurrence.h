@@ -19,6 +19,11 @@ INLINE n_t NAME(lowest)(const gru_t *g, const NAME(stretch) * s) {
     return s->direction ? g->steps - s->end : s->begin;
 }
 
+/* Fetch the inputs of a token, which are in main memory, into the second-level cache. */
+INLINE void NAME(fetch_inputs)(const gru_t *g, n_t token) {
+    for (n_t j = 0; !g->words && j < g->inputs; j += 16) __builtin_prefetch(g->x + token * g->inputs + j, 0, 2);
+}
+
 INLINE float *NAME(gates_at)(const gru_t *g, const NAME(stretch) * s, n_t i, n_t position) {
     return s->gates + i * s->row_stride + (position - NAME(lowest)(g, s)) * g->slots * g->width;
 }
@@ -245,9 +250,10 @@ static void NAME(forward_steps)(const gru_t *g, const NAME(stretch) * s, float *
     const n_t rows = s->rows, width = g->width, hidden = g->hidden, depth = DEPTH(hidden), u_panel = depth * PANEL;
     const OPERAND *u = (const OPERAND *)g->packed_u + s->direction * 3 * width * depth;
     float *reset = scratch, *product = reset + rows * width;
+    const n_t ahead = s->direction ? s->begin - s->end : s->end - s->begin; /* to this step of the next stretch */
     for (n_t step = s->begin; step < s->end; step++) {
         const n_t position = NAME(position)(g, s->direction, step);
-        NAME(left) left = NAME(left_of)(state, width, rows, hidden, buffer);
+        NAME(left) left = NAME(left_of)(state, width, rows, width, buffer); /* zeros beyond `hidden` */
         if (g->cell == PAPER) {
             NAME(product)(rows, left, u, u_panel, depth, product, 3 * width, 2 * width, (const float *)0, 0);
             for (n_t i = 0; i < rows; i++) {
@@ -260,7 +266,7 @@ static void NAME(forward_steps)(const gru_t *g, const NAME(stretch) * s, float *
                     store(reset + i * width + j, reset_gate * load(h + j));
                 }
             }
-            left = NAME(left_of)(reset, width, rows, hidden, buffer);
+            left = NAME(left_of)(reset, width, rows, width, buffer);
             NAME(product)(rows, left, u + 2 * width * depth, u_panel, depth, product + 2 * width, 3 * width, width,
                           (const float *)0, 0);
         } else {
@@ -268,6 +274,7 @@ static void NAME(forward_steps)(const gru_t *g, const NAME(stretch) * s, float *
         }
         for (n_t i = 0; i < rows; i++) {
             const n_t token = (s->first + i) * g->steps + position;
+            if (position + ahead >= 0 && position + ahead < g->steps) NAME(fetch_inputs)(g, token + ahead);
             float *r = NAME(gates_at)(g, s, i, position), *z = r + width, *candidate = z + width;
             float *kept = candidate + width, *h = state + i * width, *out = g->out + (token * 2 + s->direction) * hidden;
             const float *p = product + i * 3 * width;
@@ -323,6 +330,7 @@ static void NAME(backward_steps)(const gru_t *g, const NAME(stretch) * s, float 
             }
             const float *old = NAME(state_before)(g, s->direction, s->first + i, step);
             const float *above = g->d_out + (token * 2 + s->direction) * hidden;
+            NAME(fetch_inputs)(g, token); /* for stretch_weights */
             for (n_t j = 0; j < hidden; j++) h[j] = old ? old[j] : 0.0f;
             for (n_t j = 0; j < hidden; j++) d_out[j] = above[j];
             for (n_t j = 0; j < width; j += VECTOR) {
