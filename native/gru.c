@@ -26,7 +26,7 @@ typedef struct {
     float *d_weights;         /* (groups, 2, inputs + hidden + 1, 3 width) */
     float *d_w, *d_u, *d_bias;
     float *d_table;           /* with words: (2, rows, 3 width) */
-    int64_t *uses, *first_use; /* with words: all tokens sorted by word, and the first one of each word (rows + 1) */
+    int64_t *uses, *first_use; /* with words: real tokens sorted by word, and the first one of each word (rows + 1) */
     float *scratch;
     n_t scratch_size; /* of one worker */
 } job_t;
@@ -119,7 +119,7 @@ static void sum_table_task(void *context, long task, long worker) {
         for (n_t j = 0; j < columns; j++) to[j] = 0.0f;
         for (n_t use = job->first_use[row]; use < job->first_use[row + 1]; use++) {
             const float *from = g->gates + (direction * tokens + job->uses[use]) * g->slots * g->width;
-            const n_t next = job->uses[least(use + 1, tokens - 1)]; /* in main memory: fetched ahead */
+            const n_t next = job->uses[least(use + 2, job->first_use[g->rows] - 1)]; /* in main memory: fetched ahead */
             for (n_t j = 0; j < columns; j += LANES) {
                 const float *ahead = g->gates + (direction * tokens + next) * g->slots * g->width + j;
                 __builtin_prefetch(ahead), __builtin_prefetch(ahead + LANES / 2);
@@ -157,14 +157,16 @@ static void weight_gradient_task(void *context, long task, long worker) {
     }
 }
 
-/* Sort the tokens by their words; the sort is stable. */
+/* Sort the real tokens by their words; the sort is stable. */
 static void sort_uses(job_t *job) {
     const gru_t *g = &job->g;
     const n_t tokens = g->batch * g->steps;
     for (n_t row = 0; row <= g->rows; row++) job->first_use[row] = 0;
-    for (n_t token = 0; token < tokens; token++) job->first_use[g->words[token] + 1]++;
+    for (n_t token = 0; token < tokens; token++) job->first_use[g->words[token] + 1] += g->mask[token];
     for (n_t row = 0; row < g->rows; row++) job->first_use[row + 1] += job->first_use[row];
-    for (n_t token = 0; token < tokens; token++) job->uses[job->first_use[g->words[token]]++] = token;
+    for (n_t token = 0; token < tokens; token++) {
+        if (g->mask[token]) job->uses[job->first_use[g->words[token]]++] = token;
+    }
     for (n_t row = g->rows; row > 0; row--) job->first_use[row] = job->first_use[row - 1];
     job->first_use[0] = 0;
 }

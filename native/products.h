@@ -25,11 +25,19 @@ INLINE V NAME(load_part)(const float *row, n_t from, n_t end) {
 
 INLINE V NAME(choose)(VI which, V yes, V no) { return (V)((which & (VI)yes) | (~which & (VI)no)); }
 
+/* The larger and the smaller of two; x if that is not a number. */
+#ifdef LARGER
+INLINE V NAME(larger)(V bound, V x) { return LARGER(bound, x); }
+INLINE V NAME(smaller)(V bound, V x) { return SMALLER(bound, x); }
+#else
+INLINE V NAME(larger)(V bound, V x) { return NAME(choose)(x < bound, bound, x); }
+INLINE V NAME(smaller)(V bound, V x) { return NAME(choose)(x > bound, bound, x); }
+#endif
+
 /* x P(x²) / Q(x²), the minimax fit on |x| ≤ 8.5, with an error of at most 4e-7; beyond 8.5, tanh is 1 up to the last
    bit but one. */
 INLINE V NAME(tanh)(V x) {
-    x = NAME(choose)(x < -8.5f, (V){0} - 8.5f, x);
-    x = NAME(choose)(x > 8.5f, (V){0} + 8.5f, x);
+    x = NAME(smaller)((V){0} + 8.5f, NAME(larger)((V){0} - 8.5f, x));
     V y = x * x;
     V p = y * 9.16780525e-09f + 1.75296556e-05f;
     V q = y * 6.04661965e-07f + 2.97696765e-04f;
