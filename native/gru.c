@@ -354,3 +354,25 @@ int gru_backward(const gru_shape *shape, const float *x, const int64_t *words, c
     workspace_give_back(memory);
     return 0;
 }
+
+enum { PEAK_ROUNDS = 50000 }; /* of a task */
+
+typedef struct {
+    const kernels_t *kernels;
+    _Atomic(n_t) operations;
+} peak_t;
+
+static void peak_task(void *context, long task, long worker) {
+    peak_t *job = context;
+    float numbers[PEAK_NUMBERS];
+    (void)task, (void)worker;
+    for (n_t i = 0; i < PEAK_NUMBERS; i++) numbers[i] = 0.5f;
+    job->operations += job->kernels->peak(numbers, PEAK_ROUNDS);
+}
+
+int64_t gru_peak(int64_t instruction_set, int64_t precision, int64_t tasks, int64_t threads) {
+    peak_t job = {.kernels = kernels_of(instruction_set, precision)};
+    if (!job.kernels) return -1;
+    pool_run(peak_task, &job, tasks, threads);
+    return job.operations;
+}

@@ -313,3 +313,25 @@ static void NAME(pack_transposed)(float *packed, const float *weights, n_t colum
         }
     }
 }
+
+/* ---- the peak of the instruction set ---- */
+
+/* As many sums as a tile has, of operands that stay in registers; returns the number of operations. */
+static n_t NAME(peak)(float *numbers, n_t rounds) {
+    V sum[2 * TILE_ROWS];
+    const V a = load(numbers), b = load(numbers + VECTOR);
+    UNROLL for (int i = 0; i < 2 * TILE_ROWS; i++) sum[i] = load(numbers + i);
+    for (n_t round = 0; round < rounds; round++) {
+#ifdef DOT
+        UNROLL for (int i = 0; i < 2 * TILE_ROWS; i++) sum[i] = DOT(sum[i], a, b);
+#else
+        UNROLL for (int i = 0; i < 2 * TILE_ROWS; i++) sum[i] = sum[i] * a + b;
+#endif
+    }
+    UNROLL for (int i = 0; i < 2 * TILE_ROWS; i++) store(numbers, load(numbers) + sum[i]);
+#ifdef DOT
+    return rounds * 2 * TILE_ROWS * VECTOR * 4;
+#else
+    return rounds * 2 * TILE_ROWS * VECTOR * 2;
+#endif
+}

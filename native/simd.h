@@ -26,6 +26,7 @@ static const kernels_t NAME(kernels) = {
     .input_gradient = NAME(input_gradient),
     .gate = NAME(gate),
     .gate_gradient = NAME(gate_gradient),
+    .peak = NAME(peak),
 };
 
 #undef V

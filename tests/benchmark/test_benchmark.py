@@ -145,5 +145,5 @@ def test_instructions_that_this_machine_lacks():
 
 def test_the_share_of_the_bf16_peak():
     times = {NATIVE: measure.Times(1, [4.0]), BF16: measure.Times(1, [2.0]), NN_GRU: measure.Times(1, [8.0])}
-    result = Measurement("train", False, times, operations=60.0, peak=30.0, bf16_peak=50.0)
+    result = Measurement("train", False, times, operations=60.0, speeds={}, peak=30.0, bf16_peak=50.0)
     assert (result.share_of_peak, result.bf16_speedup, result.bf16_share_of_peak) == (0.5, 2.0, 0.6)
