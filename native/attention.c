@@ -47,6 +47,7 @@ static int begin(job_t *job, const gate_shape *shape, const float *document, con
     gated_t *g = &job->g;
     g->tokens = shape->tokens, g->asked = shape->asked, g->width = shape->width;
     g->columns = gate_columns(shape->asked);
+    g->out_row = shape->out_row;
     g->document = document, g->query = query, g->mask = mask, g->draws = draws;
     g->threshold = (int16_t)(shape->dropped - 32768);
     g->scale = 65536.0f / (float)(65536 - shape->dropped);

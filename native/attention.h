@@ -9,7 +9,8 @@
 
 typedef struct {
     int64_t batch, tokens, asked, width; /* documents, tokens of a document, tokens of a query, floats in a state */
-    int64_t dropped;                     /* numbers dropped of 65,536, on average */
+    int64_t out_row; /* floats from a token of gate_forward's `out` to the next, at least `width` */
+    int64_t dropped; /* numbers dropped of 65,536, on average */
     int64_t threads;
     int64_t instruction_set; /* 0: the best of this machine, 1: the next */
     int64_t precision;       /* of products, 0: float32, 1: bf16 */
@@ -19,7 +20,7 @@ typedef struct {
 GRU_EXPORT int64_t gate_columns(int64_t asked);
 
 /* document (batch, tokens, width), query (batch, asked, width), mask (batch, asked), draws: 16 random bits for each
-   number of out, or NULL without dropout → alpha (batch, tokens, columns), out (batch, tokens, width). */
+   number of out, or NULL without dropout → alpha (batch, tokens, columns), out (batch, tokens, width) with rows `out_row` apart. */
 GRU_EXPORT int gate_forward(const gate_shape *shape, const float *document, const float *query, const uint8_t *mask,
                             const int16_t *draws, float *alpha, float *out);
 

@@ -1,5 +1,6 @@
 /* Checks of the kernels without Python; `make sanitize` builds and runs them. */
 #include "check.h"
+#include "gru.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -68,9 +69,18 @@ int count_check(int good) {
     return good;
 }
 
+static void check_peak(void) {
+    for (n_t set = 0; gru_instruction_set(set); set++) {
+        const int64_t numbers = gru_peak(set, FLOAT32, 3, 2), pairs = gru_peak(set, BFLOAT16, 3, 2);
+        if (!count_check(numbers > 0 && (pairs == numbers || pairs == 2 * numbers))) printf("the peak is off\n");
+    }
+    if (!count_check(gru_peak(99, FLOAT32, 3, 2) == -1)) printf("the peak of an unknown instruction set\n");
+}
+
 int main(void) {
     check_gru();
     check_attention();
+    check_peak();
     printf("%ld checks %s\n", failures ? failures : checks, failures ? "failed" : "passed");
     return failures > 0;
 }

@@ -103,11 +103,12 @@ INLINE float NAME(kept_one)(const gated_t *g, n_t at) {
 /* X of one token. */
 static void NAME(gate_token)(const gated_t *g, n_t token, const float *seen) {
     const n_t at = token * g->width;
+    float *out = g->out + token * g->out_row;
     n_t j = 0;
     for (; j + VECTOR <= g->width; j += VECTOR) {
-        store(g->out + at + j, load(g->document + at + j) * load(seen + j) * NAME(kept)(g, at + j));
+        store(out + j, load(g->document + at + j) * load(seen + j) * NAME(kept)(g, at + j));
     }
-    for (; j < g->width; j++) g->out[at + j] = g->document[at + j] * seen[j] * NAME(kept_one)(g, at + j);
+    for (; j < g->width; j++) out[j] = g->document[at + j] * seen[j] * NAME(kept_one)(g, at + j);
 }
 
 /* The gradient of a token's state through the gate; the gradient of its query vector overwrites `seen`. */

@@ -26,7 +26,7 @@ typedef struct {
     float *d_weights;         /* (groups, 2, inputs + hidden + 1, 3 width) */
     float *d_w, *d_u, *d_bias;
     float *d_table;           /* with words: (2, rows, 3 width) */
-    int64_t *uses, *first_use; /* with words: all tokens sorted by word, and the first one of each word (rows + 1) */
+    int64_t *uses, *first_use; /* with words: real tokens sorted by word, and the first one of each word (rows + 1) */
     float *scratch;
     n_t scratch_size; /* of one worker */
 } job_t;
@@ -115,11 +115,11 @@ static void sum_table_task(void *context, long task, long worker) {
     const n_t direction = task % 2, columns = 3 * g->width, tokens = g->batch * g->steps;
     (void)worker;
     for (n_t row = task / 2 * SUMMED_ROWS; row < least((task / 2 + 1) * SUMMED_ROWS, g->rows); row++) {
-        float *to = job->d_table + (direction * g->rows + row) * columns;
+        float *restrict to = job->d_table + (direction * g->rows + row) * columns;
         for (n_t j = 0; j < columns; j++) to[j] = 0.0f;
         for (n_t use = job->first_use[row]; use < job->first_use[row + 1]; use++) {
             const float *from = g->gates + (direction * tokens + job->uses[use]) * g->slots * g->width;
-            const n_t next = job->uses[least(use + 1, tokens - 1)]; /* in main memory: fetched ahead */
+            const n_t next = job->uses[least(use + 2, job->first_use[g->rows] - 1)]; /* in main memory: fetched ahead */
             for (n_t j = 0; j < columns; j += LANES) {
                 const float *ahead = g->gates + (direction * tokens + next) * g->slots * g->width + j;
                 __builtin_prefetch(ahead), __builtin_prefetch(ahead + LANES / 2);
@@ -148,23 +148,25 @@ static void weight_gradient_task(void *context, long task, long worker) {
                 : row < g->inputs + g->hidden ? job->d_u + (direction * g->hidden + row - g->inputs) * 3 * g->hidden
                                               : job->d_bias + direction * 3 * g->hidden;
     (void)worker;
-    for (n_t gate = 0; gate < 3; gate++) {
+    for (n_t gate = 0; gate < 3; gate++, to += g->hidden) {
         const float *from = job->d_weights + direction * size + (row * 3 + gate) * g->width;
-        for (n_t j = 0; j < g->hidden; j++, to++) {
-            *to = from[j];
-            for (n_t group = 1; group < job->groups; group++) *to += from[2 * group * size + j];
+        for (n_t j = 0; j < g->hidden; j++) to[j] = from[j];
+        for (n_t group = 1; group < job->groups; group++) {
+            for (n_t j = 0; j < g->hidden; j++) to[j] += from[2 * group * size + j];
         }
     }
 }
 
-/* Sort the tokens by their words; the sort is stable. */
+/* Sort the real tokens by their words; the sort is stable. */
 static void sort_uses(job_t *job) {
     const gru_t *g = &job->g;
     const n_t tokens = g->batch * g->steps;
     for (n_t row = 0; row <= g->rows; row++) job->first_use[row] = 0;
-    for (n_t token = 0; token < tokens; token++) job->first_use[g->words[token] + 1]++;
+    for (n_t token = 0; token < tokens; token++) job->first_use[g->words[token] + 1] += g->mask[token];
     for (n_t row = 0; row < g->rows; row++) job->first_use[row + 1] += job->first_use[row];
-    for (n_t token = 0; token < tokens; token++) job->uses[job->first_use[g->words[token]]++] = token;
+    for (n_t token = 0; token < tokens; token++) {
+        if (g->mask[token]) job->uses[job->first_use[g->words[token]]++] = token;
+    }
     for (n_t row = g->rows; row > 0; row--) job->first_use[row] = job->first_use[row - 1];
     job->first_use[0] = 0;
 }
@@ -351,4 +353,26 @@ int gru_backward(const gru_shape *shape, const float *x, const int64_t *words, c
     if (d_x) pool_run(input_gradient_task, &job, blocks(g->rows, BLOCK_TOKENS), shape->threads);
     workspace_give_back(memory);
     return 0;
+}
+
+enum { PEAK_ROUNDS = 50000 }; /* of a task */
+
+typedef struct {
+    const kernels_t *kernels;
+    _Atomic(n_t) operations;
+} peak_t;
+
+static void peak_task(void *context, long task, long worker) {
+    peak_t *job = context;
+    float numbers[PEAK_NUMBERS];
+    (void)task, (void)worker;
+    for (n_t i = 0; i < PEAK_NUMBERS; i++) numbers[i] = 0.5f;
+    job->operations += job->kernels->peak(numbers, PEAK_ROUNDS);
+}
+
+int64_t gru_peak(int64_t instruction_set, int64_t precision, int64_t tasks, int64_t threads) {
+    peak_t job = {.kernels = kernels_of(instruction_set, precision)};
+    if (!job.kernels) return -1;
+    pool_run(peak_task, &job, tasks, threads);
+    return job.operations;
 }

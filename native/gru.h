@@ -23,12 +23,16 @@ typedef struct {
 } gru_shape;
 
 /* The version of this interface; it is raised whenever a function or structure changes. */
-enum { GRU_INTERFACE = 3 };
+enum { GRU_INTERFACE = 4 };
 GRU_EXPORT int64_t gru_interface(void);
 
 /* The name of the best instruction set of this machine (0), of the next one (1) …, and then NULL. One with products of
    bf16 pairs ends with "bf16"; the others do the same products in float32. */
 GRU_EXPORT const char *gru_instruction_set(int64_t choice);
+
+/* Tasks of multiplications and additions whose operands stay in registers: what no product can exceed. Returns the
+   number of operations, of a pair of bf16 numbers twice as many; −1 without that instruction set or precision. */
+GRU_EXPORT int64_t gru_peak(int64_t instruction_set, int64_t precision, int64_t tasks, int64_t threads);
 
 /* Tell the C library to keep freed memory in this process, so that the system clears large arrays only once. */
 GRU_EXPORT void gru_keep_memory(void);

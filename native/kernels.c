@@ -34,16 +34,21 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define X86
+#include <immintrin.h>
 
 BEGIN_SET("avx2,fma")
 #define NAME(x) x##_avx2
 #define VECTOR 8
 #define TILE_ROWS 6
+#define LARGER(a, b) ((V)_mm256_max_ps((__m256)(a), (__m256)(b)))
+#define SMALLER(a, b) ((V)_mm256_min_ps((__m256)(a), (__m256)(b)))
 #include "simd.h"
 
 #define NAME(x) x##_avx2_pairs
 #define VECTOR 8
 #define TILE_ROWS 6
+#define LARGER(a, b) ((V)_mm256_max_ps((__m256)(a), (__m256)(b)))
+#define SMALLER(a, b) ((V)_mm256_min_ps((__m256)(a), (__m256)(b)))
 #define BF16
 #include "simd.h"
 END_SET
@@ -52,22 +57,27 @@ BEGIN_SET("avx512f,avx512vl,avx512bw,avx512dq,avx2,fma" WIDE_VECTORS)
 #define NAME(x) x##_avx512
 #define VECTOR 16
 #define TILE_ROWS 8
+#define LARGER(a, b) ((V)_mm512_max_ps((__m512)(a), (__m512)(b)))
+#define SMALLER(a, b) ((V)_mm512_min_ps((__m512)(a), (__m512)(b)))
 #include "simd.h"
 
 #define NAME(x) x##_avx512_pairs
 #define VECTOR 16
 #define TILE_ROWS 8
+#define LARGER(a, b) ((V)_mm512_max_ps((__m512)(a), (__m512)(b)))
+#define SMALLER(a, b) ((V)_mm512_min_ps((__m512)(a), (__m512)(b)))
 #define BF16
 #include "simd.h"
 END_SET
 
 #if __has_include(<avx512bf16intrin.h>)
 #define AVX512_BF16
-#include <immintrin.h>
 BEGIN_SET("avx512bf16,avx512f,avx512vl,avx512bw,avx512dq,avx2,fma" WIDE_VECTORS)
 #define NAME(x) x##_avx512_bf16
 #define VECTOR 16
 #define TILE_ROWS 8
+#define LARGER(a, b) ((V)_mm512_max_ps((__m512)(a), (__m512)(b)))
+#define SMALLER(a, b) ((V)_mm512_min_ps((__m512)(a), (__m512)(b)))
 #define BF16
 #define DOT(sum, a, b) ((V)_mm512_dpbf16_ps((__m512)(sum), (__m512bh)(a), (__m512bh)(b)))
 #define ROUND(x) ((NAME(vh))_mm512_cvtneps_pbh((__m512)(x)))

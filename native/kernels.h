@@ -16,7 +16,8 @@ enum {
     BLOCK_TOKENS = 256, /* tokens per block of a task, so that its intermediate results stay in the cache */
     BLOCK_DEPTH = 320, /* longest sum of a tile between two stores */
     BLOCK_WEIGHTS = 128, /* rows of a weight gradient per block */
-    GATED_TOKENS = 64    /* document tokens per block of the attention */
+    GATED_TOKENS = 64,   /* document tokens per block of the attention */
+    PEAK_NUMBERS = 64
 };
 
 /* The arguments of a Bi-GRU: a batch of sequences, its outputs, gradients and packed weights. */
@@ -56,7 +57,8 @@ typedef struct {
     int16_t threshold;
     float scale;  /* factor of the numbers that are not dropped */
     float *alpha; /* (batch, tokens, columns) */
-    float *out;   /* (batch, tokens, width) */
+    float *out;   /* (batch, tokens, width), tokens out_row floats apart */
+    n_t out_row;
 
     const float *d_out; /* (batch, tokens, width) */
     float *d_document;  /* (batch, tokens, width) */
@@ -86,6 +88,9 @@ typedef struct {
     void (*gate)(const gated_t *, n_t document, n_t first, n_t end, float *scratch);
     /* The gradients of one document and its query. */
     void (*gate_gradient)(const gated_t *, n_t document, float *scratch);
+
+    /* Rounds of multiplications and additions in registers only, on PEAK_NUMBERS numbers → operations. */
+    n_t (*peak)(float *numbers, n_t rounds);
 } kernels_t;
 
 /* The kernels of the best instruction set of this machine (0), of the next one (1) …, and then null. */

@@ -25,11 +25,19 @@ INLINE V NAME(load_part)(const float *row, n_t from, n_t end) {
 
 INLINE V NAME(choose)(VI which, V yes, V no) { return (V)((which & (VI)yes) | (~which & (VI)no)); }
 
+/* The larger and the smaller of two; x if that is not a number. */
+#ifdef LARGER
+INLINE V NAME(larger)(V bound, V x) { return LARGER(bound, x); }
+INLINE V NAME(smaller)(V bound, V x) { return SMALLER(bound, x); }
+#else
+INLINE V NAME(larger)(V bound, V x) { return NAME(choose)(x < bound, bound, x); }
+INLINE V NAME(smaller)(V bound, V x) { return NAME(choose)(x > bound, bound, x); }
+#endif
+
 /* x P(x²) / Q(x²), the minimax fit on |x| ≤ 8.5, with an error of at most 4e-7; beyond 8.5, tanh is 1 up to the last
    bit but one. */
 INLINE V NAME(tanh)(V x) {
-    x = NAME(choose)(x < -8.5f, (V){0} - 8.5f, x);
-    x = NAME(choose)(x > 8.5f, (V){0} + 8.5f, x);
+    x = NAME(smaller)((V){0} + 8.5f, NAME(larger)((V){0} - 8.5f, x));
     V y = x * x;
     V p = y * 9.16780525e-09f + 1.75296556e-05f;
     V q = y * 6.04661965e-07f + 2.97696765e-04f;
@@ -131,13 +139,17 @@ typedef struct {
 /* Row-major numbers as a left side: themselves, or with BF16 their pairs in `buffer`, (rows, DEPTH(depth)). */
 INLINE NAME(left) NAME(left_of)(const float *a, n_t a_row, n_t rows, n_t depth, float *buffer) {
 #ifdef BF16
-    const n_t row = 2 * DEPTH(depth), whole = depth / VECTOR * VECTOR;
+    const n_t row = 2 * DEPTH(depth), last = depth - VECTOR;
     for (n_t i = 0; i < rows; i++, a += a_row) {
         uint16_t *to = (uint16_t *)buffer + i * row;
-        for (n_t j = 0; j < whole; j += VECTOR) *(NAME(vh) *)(to + j) = NAME(halves)(load(a + j));
-        if (whole == row) continue;
-        const NAME(vh) last = NAME(halves)(NAME(load_part)(a, whole, depth));
-        __builtin_memcpy(to + whole, &last, (size_t)(row - whole) * sizeof *to);
+        to[row - 1] = 0;
+        for (n_t j = 0; j < last; j += VECTOR) *(NAME(vh) *)(to + j) = NAME(halves)(load(a + j));
+        if (last >= 0) { /* it may overlap the one before */
+            *(NAME(vh) *)(to + last) = NAME(halves)(load(a + last));
+        } else {
+            const NAME(vh) part = NAME(halves)(NAME(load_part)(a, 0, depth));
+            __builtin_memcpy(to, &part, (size_t)depth * sizeof *to);
+        }
     }
     return (NAME(left)){(const OPERAND *)buffer, DEPTH(depth), 1};
 #else
@@ -300,4 +312,26 @@ static void NAME(pack_transposed)(float *packed, const float *weights, n_t colum
             }
         }
     }
+}
+
+/* ---- the peak of the instruction set ---- */
+
+/* As many sums as a tile has, of operands that stay in registers; returns the number of operations. */
+static n_t NAME(peak)(float *numbers, n_t rounds) {
+    V sum[2 * TILE_ROWS];
+    const V a = load(numbers), b = load(numbers + VECTOR);
+    UNROLL for (int i = 0; i < 2 * TILE_ROWS; i++) sum[i] = load(numbers + i);
+    for (n_t round = 0; round < rounds; round++) {
+#ifdef DOT
+        UNROLL for (int i = 0; i < 2 * TILE_ROWS; i++) sum[i] = DOT(sum[i], a, b);
+#else
+        UNROLL for (int i = 0; i < 2 * TILE_ROWS; i++) sum[i] = sum[i] * a + b;
+#endif
+    }
+    UNROLL for (int i = 0; i < 2 * TILE_ROWS; i++) store(numbers, load(numbers) + sum[i]);
+#ifdef DOT
+    return rounds * 2 * TILE_ROWS * VECTOR * 4;
+#else
+    return rounds * 2 * TILE_ROWS * VECTOR * 2;
+#endif
 }

@@ -19,6 +19,11 @@ INLINE n_t NAME(lowest)(const gru_t *g, const NAME(stretch) * s) {
     return s->direction ? g->steps - s->end : s->begin;
 }
 
+/* Fetch the inputs of a token, which are in main memory, into the second-level cache. */
+INLINE void NAME(fetch_inputs)(const gru_t *g, n_t token) {
+    for (n_t j = 0; !g->words && j < g->inputs; j += 16) __builtin_prefetch(g->x + token * g->inputs + j, 0, 2);
+}
+
 INLINE float *NAME(gates_at)(const gru_t *g, const NAME(stretch) * s, n_t i, n_t position) {
     return s->gates + i * s->row_stride + (position - NAME(lowest)(g, s)) * g->slots * g->width;
 }
@@ -44,20 +49,22 @@ static void NAME(fill_table)(const gru_t *g, n_t direction, n_t first, n_t end, 
     }
 }
 
-/* gates = W x + b */
+/* W x + b of a token: a row of the table, or what `inputs` has left in its gates. */
+INLINE const float *NAME(inputs_of)(const gru_t *g, const NAME(stretch) * s, n_t i, n_t position) {
+    if (!g->words) return NAME(gates_at)(g, s, i, position);
+    const int64_t word = g->words[(s->first + i) * g->steps + position];
+    return g->table + (s->direction * g->rows + word) * 3 * g->width;
+}
+
+/* Fetch the first row to read it in the next step, and the second to write it. */
+INLINE void NAME(fetch_ahead)(const float *from, const float *to, n_t count) {
+    for (n_t j = 0; j < count; j += 16) __builtin_prefetch(from + j), __builtin_prefetch(to + j, 1);
+}
+
+/* gates = W x + b, unless the sums are in the table */
 static void NAME(inputs)(const gru_t *g, const NAME(stretch) * s, float *buffer) {
     const n_t row = g->slots * g->width, steps = s->end - s->begin;
-    if (g->words) {
-        for (n_t i = 0; i < s->rows; i++) {
-            const int64_t *words = g->words + (s->first + i) * g->steps + NAME(lowest)(g, s);
-            for (n_t step = 0; step < steps; step++) {
-                const float *from = g->table + (s->direction * g->rows + words[step]) * 3 * g->width;
-                float *to = s->gates + i * s->row_stride + step * row;
-                for (n_t j = 0; j < 3 * g->width; j += VECTOR) store(to + j, load(from + j));
-            }
-        }
-        return;
-    }
+    if (g->words) return;
     NAME(left) x[TILE_ROWS];
     for (n_t i = 0; i < s->rows; i++) {
         x[i] = NAME(left_of)(g->x + ((s->first + i) * g->steps + NAME(lowest)(g, s)) * g->inputs, g->inputs, steps,
@@ -104,6 +111,9 @@ static void NAME(pack_left)(OPERAND *a, const float *const *sources, n_t tokens,
             for (n_t k = some; k < least(some + SOME, depth); k++) {
                 const float *row = sources[k * TOGETHER];
                 const float *next = TOGETHER > 1 && k * TOGETHER + 1 < tokens ? sources[k * TOGETHER + 1] : 0;
+                for (n_t j = (k + SOME) * TOGETHER; j < least((k + SOME + 1) * TOGETHER, tokens); j++) {
+                    if (sources[j]) __builtin_prefetch(sources[j] + from + i);
+                }
                 const VO v = NAME(operands)(NAME(load_part)(row ? row + from : row, i, count),
                                             NAME(load_part)(next ? next + from : next, i, count));
                 UNROLL for (int part = 0; part < VECTOR; part += TILE_ROWS) { /* a tile's operands side by side */
@@ -245,22 +255,24 @@ static void NAME(forward_steps)(const gru_t *g, const NAME(stretch) * s, float *
     const n_t rows = s->rows, width = g->width, hidden = g->hidden, depth = DEPTH(hidden), u_panel = depth * PANEL;
     const OPERAND *u = (const OPERAND *)g->packed_u + s->direction * 3 * width * depth;
     float *reset = scratch, *product = reset + rows * width;
+    const n_t ahead = s->direction ? s->begin - s->end : s->end - s->begin; /* to this step of the next stretch */
     for (n_t step = s->begin; step < s->end; step++) {
         const n_t position = NAME(position)(g, s->direction, step);
-        NAME(left) left = NAME(left_of)(state, width, rows, hidden, buffer);
+        NAME(left) left = NAME(left_of)(state, width, rows, width, buffer); /* zeros beyond `hidden` */
         if (g->cell == PAPER) {
             NAME(product)(rows, left, u, u_panel, depth, product, 3 * width, 2 * width, (const float *)0, 0);
             for (n_t i = 0; i < rows; i++) {
                 float *r = NAME(gates_at)(g, s, i, position), *z = r + width;
                 const float *p = product + i * 3 * width, *h = state + i * width;
+                const float *x = NAME(inputs_of)(g, s, i, position);
                 for (n_t j = 0; j < width; j += VECTOR) {
-                    V reset_gate = NAME(sigmoid)(load(r + j) + load(p + j));
+                    V reset_gate = NAME(sigmoid)(load(x + j) + load(p + j));
                     store(r + j, reset_gate);
-                    store(z + j, NAME(sigmoid)(load(z + j) + load(p + width + j)));
+                    store(z + j, NAME(sigmoid)(load(x + width + j) + load(p + width + j)));
                     store(reset + i * width + j, reset_gate * load(h + j));
                 }
             }
-            left = NAME(left_of)(reset, width, rows, hidden, buffer);
+            left = NAME(left_of)(reset, width, rows, width, buffer);
             NAME(product)(rows, left, u + 2 * width * depth, u_panel, depth, product + 2 * width, 3 * width, width,
                           (const float *)0, 0);
         } else {
@@ -268,9 +280,14 @@ static void NAME(forward_steps)(const gru_t *g, const NAME(stretch) * s, float *
         }
         for (n_t i = 0; i < rows; i++) {
             const n_t token = (s->first + i) * g->steps + position;
+            if (position + ahead >= 0 && position + ahead < g->steps) NAME(fetch_inputs)(g, token + ahead);
             float *r = NAME(gates_at)(g, s, i, position), *z = r + width, *candidate = z + width;
             float *kept = candidate + width, *h = state + i * width, *out = g->out + (token * 2 + s->direction) * hidden;
-            const float *p = product + i * 3 * width;
+            const float *p = product + i * 3 * width, *x = NAME(inputs_of)(g, s, i, position);
+            if (g->words && step + 1 < s->end) {
+                const n_t next = NAME(position)(g, s->direction, step + 1);
+                NAME(fetch_ahead)(NAME(inputs_of)(g, s, i, next), NAME(gates_at)(g, s, i, next), 3 * width);
+            }
             if (!g->mask[token]) {
                 for (n_t j = 0; j < hidden; j++) out[j] = 0.0f;
                 continue;
@@ -278,12 +295,12 @@ static void NAME(forward_steps)(const gru_t *g, const NAME(stretch) * s, float *
             for (n_t j = 0; j < width; j += VECTOR) {
                 V old = load(h + j), last = load(p + 2 * width + j), c;
                 if (g->cell == PAPER) {
-                    c = NAME(tanh)(load(candidate + j) + last);
+                    c = NAME(tanh)(load(x + 2 * width + j) + last);
                     store(h + j, old + load(z + j) * (c - old));
                 } else {
-                    V reset_gate = NAME(sigmoid)(load(r + j) + load(p + j));
-                    V update_gate = NAME(sigmoid)(load(z + j) + load(p + width + j));
-                    c = NAME(tanh)(load(candidate + j) + reset_gate * last);
+                    V reset_gate = NAME(sigmoid)(load(x + j) + load(p + j));
+                    V update_gate = NAME(sigmoid)(load(x + width + j) + load(p + width + j));
+                    c = NAME(tanh)(load(x + 2 * width + j) + reset_gate * last);
                     store(r + j, reset_gate);
                     store(z + j, update_gate);
                     store(kept + j, last);
@@ -323,6 +340,7 @@ static void NAME(backward_steps)(const gru_t *g, const NAME(stretch) * s, float 
             }
             const float *old = NAME(state_before)(g, s->direction, s->first + i, step);
             const float *above = g->d_out + (token * 2 + s->direction) * hidden;
+            NAME(fetch_inputs)(g, token); /* for stretch_weights */
             for (n_t j = 0; j < hidden; j++) h[j] = old ? old[j] : 0.0f;
             for (n_t j = 0; j < hidden; j++) d_out[j] = above[j];
             for (n_t j = 0; j < width; j += VECTOR) {
@@ -434,7 +452,7 @@ static void NAME(backward)(const gru_t *g, n_t direction, n_t first, n_t end, fl
     float *carry = scratch, *temporary = carry + rows * width, *resets = temporary + (5 * rows + 1) * width;
     float *packed = resets + some * rows * width;
     for (n_t i = 0; i < rows * width; i++) carry[i] = 0.0f;
-    for (n_t row = first; row < end; row++) {
+    for (n_t row = first; row < end && !g->words; row++) { /* with words, only those of real tokens are read */
         float *gates = g->gates + (direction * g->batch + row) * g->steps * g->slots * width;
         for (n_t i = reach * g->slots * width; i < g->steps * g->slots * width; i++) gates[i] = 0.0f;
     }

@@ -6,6 +6,7 @@
    DOT(s,a,b)  with BF16, the instruction for sums s + a₁ b₁ + a₀ b₀ of pairs; without it, floats do the same
    ROUND(x)    with BF16, the instruction that rounds a vector to bf16 numbers side by side, if there is one
    WIDEN(x)    with ROUND, that vector of 16-bit numbers as one of 32-bit numbers
+   LARGER, SMALLER(a,b)  the instructions for the larger and smaller of two vectors, and b if one is not a number
    The order of a sum does not depend on the rows of a tile, so results do not depend on the division into tasks. */
 
 #include "products.h"
@@ -25,6 +26,7 @@ static const kernels_t NAME(kernels) = {
     .input_gradient = NAME(input_gradient),
     .gate = NAME(gate),
     .gate_gradient = NAME(gate_gradient),
+    .peak = NAME(peak),
 };
 
 #undef V
@@ -48,3 +50,5 @@ static const kernels_t NAME(kernels) = {
 #undef DOT
 #undef ROUND
 #undef WIDEN
+#undef LARGER
+#undef SMALLER

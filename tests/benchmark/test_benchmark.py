@@ -108,7 +108,10 @@ def test_json_has_the_ratios_and_the_times_behind_them(work, capsys):
     assert len(native) == len(baseline) == 2
     assert result["speedup_over_nn_gru"] == pytest.approx(sum(baseline) / sum(native))
     assert result["share_of_peak"] == pytest.approx(2 * result["operations"] / sum(native) / result["peak"])
+    float32 = {name: speed for name, speed in result["speeds"].items() if not name.startswith("bf16")}
+    assert result["peak"] == max(float32.values()) > 0
     if library.library() is not None:
+        assert set(float32) == {"matrix product", "multiply-add loop"}
         assert result["instruction_sets"] == library.instruction_sets()
         assert result["bf16_speedup"] == pytest.approx(sum(native) / sum(result["times"][BF16]["seconds"]))
         assert (result["bf16_peak"] is None) == (result["bf16_share_of_peak"] is None) == (not library.has_bf16())
@@ -145,5 +148,5 @@ def test_instructions_that_this_machine_lacks():
 
 def test_the_share_of_the_bf16_peak():
     times = {NATIVE: measure.Times(1, [4.0]), BF16: measure.Times(1, [2.0]), NN_GRU: measure.Times(1, [8.0])}
-    result = Measurement("train", False, times, operations=60.0, peak=30.0, bf16_peak=50.0)
+    result = Measurement("train", False, times, operations=60.0, speeds={}, peak=30.0, bf16_peak=50.0)
     assert (result.share_of_peak, result.bf16_speedup, result.bf16_share_of_peak) == (0.5, 2.0, 0.6)

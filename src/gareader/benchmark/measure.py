@@ -69,7 +69,7 @@ def best_threads(work: Work) -> int:
 
 
 def matrix_product(size: int, dtype: torch.dtype = torch.float32) -> Work:
-    """A large matrix product of 2 size³ operations, which shows the peak speed of the machine."""
+    """A large matrix product of 2 size³ operations."""
     left, right = torch.rand(size, size).to(dtype), torch.rand(size, size).to(dtype)
     out = torch.empty(size, size, dtype=dtype)
     return lambda: torch.mm(left, right, out=out)

@@ -21,9 +21,10 @@ from gareader.benchmark.contenders import (
     training_step,
 )
 from gareader.benchmark.measure import Times, Work, busy_core, matrix_product, side_by_side
-from gareader.kernels.library import has_bf16, library
+from gareader.kernels.library import Precision, has_bf16, library, multiply_and_add
 
-PEAK, BF16_PEAK, PRODUCT = "matrix product", "bf16 matrix product", 2048
+PRODUCT, PRODUCT_SIZE = "matrix product", 2048
+LOOP, LOOP_TASKS = "multiply-add loop", 200
 
 
 @dataclass(frozen=True)
@@ -37,10 +38,12 @@ class Measurement:
     times: dict[str, Times]
     operations: float
     """Floating-point operations of the dense products in the work, counted from the equations."""
+    speeds: dict[str, float]
+    """Operations per second of large matrix products and of loops of multiply-adds in registers, in the same run."""
     peak: float
-    """Operations per second of the fastest large matrix product in the same run."""
+    """The largest of them in float32."""
     bf16_peak: float | None
-    """That of a product of bf16 matrices; None where the processor has no instructions for it."""
+    """The largest of them in bf16; None where the processor has no instructions for it."""
 
     @property
     def speedup_over_nn_gru(self) -> float:
@@ -65,14 +68,30 @@ class Measurement:
 
 
 def measure(work: str, works: Mapping[str, Work], operations: float, repeats: int, *, busy: bool) -> Measurement:
-    """Time the contenders and matrix products side by side; with `busy`, beside a process that keeps a core busy."""
-    products = {PEAK: matrix_product(PRODUCT)}
-    if has_bf16():
-        products[BF16_PEAK] = matrix_product(PRODUCT, torch.bfloat16)
+    """Time the contenders and the peaks side by side; with `busy`, beside a process that keeps a core busy."""
+    peaks = peak_works("float32", torch.float32)
+    bf16_peaks = peak_works("bf16", torch.bfloat16, "bf16 ") if has_bf16() else {}
+    every = peaks | bf16_peaks
     with busy_core() if busy else nullcontext():
-        times = side_by_side({**works, **products}, repeats)
-    peaks = {name: 2 * PRODUCT**3 / min(times.pop(name).seconds) for name in products}
-    return Measurement(work, busy, times, operations, peaks[PEAK], peaks.get(BF16_PEAK))
+        times = side_by_side({**works, **{name: work for name, (work, _) in every.items()}}, repeats)
+    speeds = {name: count / min(times.pop(name).seconds) for name, (_, count) in every.items()}
+    peak = max(speeds[name] for name in peaks)
+    return Measurement(
+        work, busy, times, operations, speeds, peak, max((speeds[name] for name in bf16_peaks), default=None)
+    )
+
+
+def peak_works(precision: Precision, dtype: torch.dtype, prefix: str = "") -> dict[str, tuple[Work, float]]:
+    """What shows the peak of the machine, with its number of operations: torch's product, and a loop of the library."""
+    works: dict[str, tuple[Work, float]] = {
+        prefix + PRODUCT: (matrix_product(PRODUCT_SIZE, dtype), 2 * PRODUCT_SIZE**3)
+    }
+    if library() is not None:
+        works[prefix + LOOP] = (
+            lambda: multiply_and_add(precision, LOOP_TASKS, torch.get_num_threads()),
+            multiply_and_add(precision, LOOP_TASKS, 1),
+        )
+    return works
 
 
 def with_bf16(works: dict[str, Work], work: Work) -> dict[str, Work]:

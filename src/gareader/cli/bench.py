@@ -211,9 +211,8 @@ def show(result: "Measurement") -> None:
     print(f"{result.work}, {'one core kept busy by another process' if result.busy else 'quiet'}, {sets}")
     for name, times in result.times.items():
         print_times(name, times.seconds, f"{threads(times)}   {result.operations / times.median / 1e9:6.0f} GFLOP/s")
-    print(f"{'matrix product':<24} {'':10}   {result.peak / 1e9:6.0f} GFLOP/s")
-    if result.bf16_peak is not None:
-        print(f"{'bf16 matrix product':<24} {'':10}   {result.bf16_peak / 1e9:6.0f} GFLOP/s")
+    for name, speed in result.speeds.items():
+        print(f"{name:<24} {'':10}   {speed / 1e9:6.0f} GFLOP/s")
     print(f"{'over torch.nn.GRU':<24} {result.speedup_over_nn_gru:8.2f} times as fast")
     print(f"{'share of the peak':<24} {result.share_of_peak:8.2f}", flush=True)
     if result.bf16_speedup is not None:

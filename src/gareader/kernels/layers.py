@@ -92,16 +92,23 @@ def read_together(readings: Sequence[Reading]) -> list[Floats]:
 
 
 def gated_attention(
-    document: Floats, query: Floats, query_mask: Masks, precision: Precision = "float32"
+    document: Floats,
+    query: Floats,
+    query_mask: Masks,
+    precision: Precision = "float32",
+    features: Sequence[Floats] = (),
 ) -> tuple[Floats, Floats]:
-    """D ⊙ (α Q) and α = softmax(D Qᵀ): (B, D, 2H), (B, Q, 2H), (B, Q) → (B, D, 2H), (B, D, Q)."""
+    """D ⊙ (α Q) ‖ features, and α = softmax(D Qᵀ): (B, D, 2H), (B, Q, 2H), (B, Q) → (B, D, 2H + n), (B, D, Q)."""
     if library() is None or not document.size:
         query_vectors, alpha = token_attention(document, query, query_mask)
-        return document * query_vectors, alpha
+        return np.concatenate([document * query_vectors, *features], axis=-1), alpha
     (batch, tokens, width), query_tokens = document.shape, query.shape[1]
-    shape = GateShape(batch, tokens, query_tokens, width, 0, threads(), chosen_set(), PRECISIONS[precision])
+    row = width + sum(feature.shape[-1] for feature in features)
+    shape = GateShape(batch, tokens, query_tokens, width, row, 0, threads(), chosen_set(), PRECISIONS[precision])
     alpha = np.empty((batch, tokens, loaded_library().gate_columns(query_tokens)), np.float32)
-    out = np.empty(document.shape, np.float32)
+    out = np.empty((batch, tokens, row), np.float32)
+    if features:
+        np.concatenate(features, axis=-1, out=out[..., width:])
     arrays = (_floats(document), _floats(query), _masks(query_mask), None, alpha, out)
     call("gate_forward", shape, *map(_address, arrays))
     return out, alpha[:, :, :query_tokens]

@@ -15,7 +15,7 @@ from gareader.core.errors import ConfigError
 LIBRARY = Path(__file__).with_name("libgru.so")
 """The path of the library; the installation builds it if there is a C compiler."""
 
-INTERFACE = 3
+INTERFACE = 4
 """The value of GRU_INTERFACE in the header that this module is written for."""
 
 EMULATED = "but this processor has no instructions for it: it is emulated, slower than float32"
@@ -47,7 +47,17 @@ class GateShape(ctypes.Structure):
 
     _fields_ = [
         (name, ctypes.c_int64)
-        for name in ("batch", "tokens", "query_tokens", "width", "dropped", "threads", "instruction_set", "precision")
+        for name in (
+            "batch",
+            "tokens",
+            "query_tokens",
+            "width",
+            "out_row",
+            "dropped",
+            "threads",
+            "instruction_set",
+            "precision",
+        )
     ]
 
 
@@ -87,6 +97,8 @@ def library() -> ctypes.CDLL | None:
     for size in (loaded.gru_gates_size, loaded.gru_packed_size, loaded.gate_columns):
         size.restype = ctypes.c_int64
     loaded.gate_columns.argtypes = [ctypes.c_int64]
+    loaded.gru_peak.restype = ctypes.c_int64
+    loaded.gru_peak.argtypes = [ctypes.c_int64] * 4
     loaded.gru_keep_memory.argtypes = []
     loaded.gru_keep_memory.restype = None
     loaded.gru_keep_memory()
@@ -154,6 +166,12 @@ def chosen_precision() -> Precision:
                 warnings.warn(f"GAREADER_PRECISION = 'bf16', {EMULATED}", stacklevel=2)
             return precision
     raise ConfigError(f"GAREADER_PRECISION = {choice!r} is not known; use float32 or bf16")
+
+
+def multiply_and_add(precision: Precision, tasks: int, threads: int) -> int:
+    """Multiply and add in registers, at the instruction set's peak speed; returns the number of operations."""
+    operations: int = loaded_library().gru_peak(chosen_set(), PRECISIONS[precision], tasks, threads)
+    return operations
 
 
 def call(function: str, shape: ctypes.Structure, *addresses: int | None) -> None:

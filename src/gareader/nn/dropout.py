@@ -17,8 +17,10 @@ class Dropout(nn.Module):
         if not self.training or self.dropped == 0:
             return None
         seed = int(torch.randint(2**62, ()))
-        bits = np.random.SFC64(seed).random_raw(-(-values.numel() // 4)).view(np.int16)[: values.numel()]
-        return torch.from_numpy(bits).view(values.shape)
+        generator = np.random.Generator(np.random.SFC64(seed))
+        # the raw numbers of `random_raw`, which takes half as long again
+        raw = generator.integers(2**64, size=-(-values.numel() // 4), dtype=np.uint64)
+        return torch.from_numpy(raw.view(np.int16)[: values.numel()]).view(values.shape)
 
     def forward(self, values: Tensor) -> Tensor:
         """A tensor of any shape → the same shape."""

@@ -140,7 +140,7 @@ def gated_attention(
         }
     )
     number, threads = chosen_set() if instruction_set is None else instruction_set, torch.get_num_threads()
-    shape = GateShape(batch, tokens, query_tokens, width, dropped, threads, number, PRECISIONS[precision])
+    shape = GateShape(batch, tokens, query_tokens, width, width, dropped, threads, number, PRECISIONS[precision])
     out, alpha = _GatedAttention.apply(document, query, query_mask, draws, shape)  # type: ignore[no-untyped-call]
     return out, alpha[:, :, :query_tokens]
 

@@ -72,7 +72,7 @@ class GatedAttentionInNumpy:
         inputs: Floats = tokens
         words: Indices | None = batch.document  # (B, D): the GRU's input X^(0) is tokens[words], (B, D, E)
         if config.hops == 1:
-            inputs, words = self.with_features(batch, tokens[batch.document]), None
+            inputs, words = np.concatenate([tokens[batch.document], *self.features(batch)], axis=-1), None
         document = Reading(self.grus["document_grus.0"], inputs, batch.document_mask, words)
         queries = [Reading(gru, query, batch.query_mask) for gru in self.query_grus]
         states, *query_states = read_together([document, *queries])  # D^(1), eq. 2, and Q^(1) … Q^(K), eq. 3
@@ -81,12 +81,13 @@ class GatedAttentionInNumpy:
         for k in range(1, config.hops):
             inputs = states
             del states  # those of a large batch are large
-            if self.is_gated:
-                inputs, alpha = self.gate(inputs, query_states[k - 1], batch.query_mask)  # X^(k) and α, eqs. 4 to 6
+            features = self.features(batch) if k == config.hops - 1 else []
+            if self.is_gated:  # X^(k) and α, eqs. 4 to 6
+                inputs, alpha = self.gate(inputs, query_states[k - 1], batch.query_mask, features)
                 if alpha is not None:
                     hop_attention.append(alpha)
-            if k == config.hops - 1:
-                inputs = self.with_features(batch, inputs)
+            elif features:
+                inputs = np.concatenate([inputs, *features], axis=-1)
             states = self.grus[f"document_grus.{k}"](inputs, batch.document_mask)  # (B, D, 2H)  D^(k+1), eq. 2
 
         if config.cloze == "blank":
@@ -122,24 +123,25 @@ class GatedAttentionInNumpy:
         )
         return BiGRU((input_weight, recurrent_weight, bias), self.config.cell, self.precision)
 
-    def gate(self, document: Floats, query: Floats, query_mask: Masks) -> tuple[Floats, Floats | None]:
-        """X = GA(D, Q): (B, D, 2H), (B, Q, 2H), (B, Q) → (B, D, 2H or 4H), and α (B, D, Q) if there is one."""
+    def gate(
+        self, document: Floats, query: Floats, query_mask: Masks, features: list[Floats]
+    ) -> tuple[Floats, Floats | None]:
+        """X = GA(D, Q) ‖ features: (B, D, 2H), (B, Q, 2H), (B, Q) → (B, D, 2H or 4H + n), and α (B, D, Q) if any."""
         config = self.config
         if (config.query_attention, config.gate) == ("token", "multiply"):
-            return gated_attention(document, query, query_mask, self.precision)
+            return gated_attention(document, query, query_mask, self.precision, features)
         alpha = None
         if config.query_attention == "token":
             query_vectors, alpha = token_attention(document, query, query_mask)
         else:
             query_vectors = np.broadcast_to(final_states(query, query_mask)[:, None], document.shape)
-        return GATES[config.gate](document, query_vectors), alpha
+        return np.concatenate([GATES[config.gate](document, query_vectors), *features], axis=-1), alpha
 
-    def with_features(self, batch: Batch[Arrays], inputs: Floats) -> Floats:
-        """The inputs of the last hop with the features of the document's tokens: (B, D, n) → (B, D, n + features)."""
+    def features(self, batch: Batch[Arrays]) -> list[Floats]:
+        """The features of the document's tokens, which the last hop reads beside its inputs: (B, D, 2) each."""
         values = {"feature": in_query(batch)} if self.config.feature else {}
         values |= {f"more_features.{name}": FEATURES[name](batch) for name in chosen(self.config)}  # (B, D) each
-        features = [self.weights[name][value * 1] for name, value in values.items()]  # (B, D, 2) each
-        return np.concatenate([inputs, *features], axis=-1) if features else inputs
+        return [self.weights[name][value * 1] for name, value in values.items()]
 
 
 GATES: dict[str, Callable[[Floats, Floats], Floats]] = {
