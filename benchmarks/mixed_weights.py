@@ -42,7 +42,7 @@ def main(before: str, after: str, *, out: Path, share: Share = 0.8) -> None:
         raise ModelError(f"{before} and {after} are not of one architecture and size; give a model and its next stage")
     mixed = {name: (1 - share) * ours[name] + share * theirs[name] for name in shapes[0]}
     second.reader.load_state_dict(mixed | {TABLE: theirs[TABLE]})
-    mix = {"before": before, "after": after, "share": share}
+    mix = {"before": Path(before).name, "after": Path(after).name, "share": share}
     save(replace(second, notes={**second.notes, "mixed": mix}), out)
     print(f"{out}: {1 - share:.0%} of {before}, {share:.0%} of {after}")
 
