@@ -1,6 +1,7 @@
 """Commands about models to ship: models, pack, ensemble."""
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -164,9 +165,9 @@ def pack(
     predictions = answer(plain, examples, measure)
     temperatures = packed.temperatures
     if calibrate:
-        slope = slope_for(predictions, measure) if by_length else 0.0
+        slope = fitted(fitted_slope, predictions, measure) if by_length else 0.0
         sloped = Temperatures(slope=slope)
-        given = temperature_for([sloped.tempered(each) for each in predictions], measure)
+        given = fitted(fitted_temperature, [sloped.tempered(each) for each in predictions], measure)
         temperatures = Temperatures(given, given, slope)
     if open_questions:
         proposed = proposed_temperature(plain, open_questions, str(calibrate_proposed), temperatures.slope)
@@ -214,7 +215,7 @@ def ensemble(
 
     together = Ensemble([load(folder) for folder in folders])
     answers = {corpus: answer(together, examples, corpus) for corpus, examples in corpora.items()}
-    given = temperature_for(answers[calibrate], calibrate) if calibrate else 1.0
+    given = fitted(fitted_temperature, answers[calibrate], calibrate) if calibrate else 1.0
     proposed = proposed_temperature(together, open_questions, str(calibrate_proposed)) if open_questions else given
     notes: dict[str, Any] = {"about": about}
     if measure:
@@ -228,18 +229,10 @@ def answer(model: "Answering", examples: list[Example], corpus: str) -> list[Pre
     return list(watch(model.answer_many(examples), f"measuring on {corpus}", len(examples)))
 
 
-def temperature_for(predictions: list[Prediction], corpus: str) -> float:
-    """The temperature at which the right answers are most probable."""
+def fitted(fit: Callable[[list[Prediction]], float], predictions: list[Prediction], corpus: str) -> float:
+    """What `fit` finds for the predictions; an error names their corpus."""
     try:
-        return fitted_temperature(predictions)
-    except GareaderError as error:
-        raise GareaderError(f"{corpus}: {error}") from None
-
-
-def slope_for(predictions: list[Prediction], corpus: str) -> float:
-    """The slope of the temperature at which the right answers are most probable."""
-    try:
-        return fitted_slope(predictions)
+        return fit(predictions)
     except GareaderError as error:
         raise GareaderError(f"{corpus}: {error}") from None
 
